@@ -170,7 +170,10 @@ def commits_are_in_order(view: wl.View) -> bool:
 
 
 def _agree(ours: Any, theirs: Any) -> bool:
-    return all(theirs.get(index, value) == value for index, value in ours.items())
+    for index in ours:  # noqa: SIM110 -- in half of the time of all(...)
+        if index in theirs and ours[index] != theirs[index]:
+            return False
+    return True
 
 
 NETWORKS = ("streams", "datagrams")

@@ -15,6 +15,7 @@ from worldline.options.declaring import options_of
 
 pytest.importorskip("msgspec")
 
+OF_REPLAY = ("--partial", "--predicates", "--from", "--window")
 PAGE = ROOT / "docs" / "deploying.md"
 
 
@@ -28,7 +29,10 @@ def roughly(text: str) -> str:
 @pytest.mark.slow
 def test_its_commands_print_what_it_shows(tmp_path: Path):
     """In order and in one folder, because each builds upon the ones before."""
-    (tmp_path / "tickets.py").write_text(blocks("python", PAGE)[0])
+    for name, text in zip(
+        ("tickets.py", "program.py"), blocks("python", PAGE), strict=True
+    ):
+        (tmp_path / name).write_text(text)
     (tmp_path / "cluster.toml").write_text(blocks("toml", PAGE)[0])
     page = commands(PAGE)
     assert len(page) >= 10
@@ -39,7 +43,7 @@ def test_its_commands_print_what_it_shows(tmp_path: Path):
 
 
 def test_it_names_flags_that_there_are():
-    flags = {one.flag for one in options_of(RunOptions)} | {"--help"}
+    flags = {one.flag for one in options_of(RunOptions)} | {"--help", *OF_REPLAY}
     assert set(re.findall(r"--[a-z][a-z-]*", PAGE.read_text("utf-8"))) <= flags
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -474,3 +475,65 @@ def test_a_delivery_that_changes_nothing_is_none_where_such_are_no_events(tmp_pa
     assert report.run_steps == 5  # three calls, and what was heard of two
     again = wl.replay(report.file, made)
     assert again.divergence is None
+
+
+def test_large_messages_are_written_by_their_names_and_come_from_their_senders(
+    tmp_path: Path,
+):
+    sizes: dict[str, int] = {}
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Counter.burst, 10, 50_000)
+        await host.call(A, Counter.burst, 10, 50)
+        await host.until(B, lambda b: b.seen == 20)
+
+    for contents in ("all", "ids"):
+        folder = tmp_path / contents
+        run(step, record=folder, contents=contents)
+        sizes[contents] = sum(
+            file.stat().st_size for file in folder.glob("**/*") if file.is_file()
+        )
+        report = replayed(folder)
+        assert report.network.as_declared
+    assert sizes["ids"] < sizes["all"] - 490_000
+
+
+def test_a_large_message_that_is_another_one_now_is_told(tmp_path: Path):
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Counter.burst, 1, 50_000)
+        await host.until(B, lambda b: b.seen == 1)
+
+    run(step, record=tmp_path, contents="ids")
+    before = Counter.burst
+
+    def burst(self: Any, ctx: wl.Context, count: int, size: int) -> int:
+        return sum(ctx.send(self.other, Large(b"y" * size)) for _ in range(count))
+
+    handler = system().types[0].calls["burst"]
+    object.__setattr__(handler, "function", burst)
+    try:
+        report = wl.replay(tmp_path, system())
+    finally:
+        object.__setattr__(handler, "function", before)
+    assert report.divergence is not None
+    assert "with another content" in report.divergence.recorded
+    assert "yyy" in report.divergence.happened
+
+
+def test_without_its_senders_journal_nobody_knows_what_a_large_message_said(
+    tmp_path: Path,
+):
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Counter.burst, 1, 50_000)
+        await host.until(B, lambda b: b.seen == 1)
+
+    @wl.safety
+    def b_has_heard_nothing(view: wl.View) -> bool:
+        return bool(view[B].seen == 0)
+
+    run(step, record=tmp_path, contents="ids")
+    shutil.rmtree(tmp_path / "a")
+    nodes = {A: Counter(B), B: Counter(A)}
+    made = wl.System(nodes, network=wl.streams(), properties=[b_has_heard_nothing])
+    report = replayed(tmp_path, made)
+    assert "b_has_heard_nothing" in report.unknown

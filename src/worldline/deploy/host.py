@@ -8,7 +8,6 @@ await host.until(BACKUP, lambda backup: backup.total == 5)
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 import sys
 import time
@@ -24,21 +23,21 @@ from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
 from worldline.deploy.journal import JournalOptions, Sync
-from worldline.deploy.keeping import stopped
+from worldline.deploy.keeping import stopped, within
 from worldline.deploy.outlets import Limits, TlsContexts
+from worldline.deploy.recovery import recorded_run
 from worldline.deploy.runner import NodeRunner, Setup
 from worldline.deploy.seal import Seal
 from worldline.deploy.state import NodeState
+from worldline.deploy.stuck import StuckWatch
 from worldline.deploy.tls import client_context, server_context
 from worldline.deploy.weather import LinkWeather
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze, thaw
-from worldline.model.errors import InputError, UsageError, WorldlineError
+from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.system import System
 from worldline.model.usercode.user_errors import spelt
-from worldline.runs.recording.folder import header_of
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.reading import is_recording
 
 
 class NodeFailed(WorldlineError):
@@ -68,8 +67,9 @@ class Host:
     on_failure
         What becomes of a node whose handler fails: ``stop``, or ``restart`` after a
         second, then after two, and so on.
-    events
-        Whether journals have all events, or only what outlives a life.
+    events, contents
+        Whether journals have all events, or only what outlives a life; and whether they
+        have what large messages say, or their names, with ``ids``.
     every
         Seconds after which a checkpoint of a node is written, from which a replay can
         begin; besides, each file of a journal begins with one.
@@ -105,6 +105,7 @@ class Host:
         on_log_failure: Literal["go-on", "stop"] = "go-on",
         on_failure: Literal["stop", "restart"] = "stop",
         events: bool = True,
+        contents: Literal["all", "ids"] = "all",
         every: float | None = None,
         weather: LinkWeather | None = None,
         run: str | None = None,
@@ -131,6 +132,7 @@ class Host:
             keep=keep,
             on_log_failure=on_log_failure,
             events=events,
+            contents=contents,
         )
         self._returns, self._every = on_failure == "restart", every
         self._weather, self._companions = weather, tuple(companions)
@@ -140,16 +142,18 @@ class Host:
         self._error: BaseException | None = None
         self._all_stopped = asyncio.Event()
         self._is_over = False
+        self._watch: StuckWatch | None = None
         self._cpu = 0.0
 
     def _where(self, cluster: Cluster | Path | str | None) -> Cluster:
         system = self._system
         if cluster is not None or set(self._nodes) != set(system.ids):
             if cluster is None:
-                raise UsageError(
-                    f"some nodes of {system.name} run elsewhere, and nobody says where",
-                    remedy="give Host(cluster=...) as well: a file, or a wl.Cluster",
+                said = (
+                    f"some nodes of {system.name} run elsewhere, and nobody says where"
                 )
+                remedy = "give Host(cluster=...) as well: a file, or a wl.Cluster"
+                raise UsageError(said, remedy=remedy)
             return cluster_of(cluster, system)
         return Cluster(addresses=dict.fromkeys(system.ids, (LOOPBACK, 0)))
 
@@ -186,17 +190,19 @@ class Host:
     async def start(self) -> None:
         """Begin the lives of all nodes, in order of declaration."""
         if self._is_over:
-            raise UsageError(
-                "this host has been stopped", remedy="make another one: wl.Host(...)"
-            )
+            remedy = "make another one: wl.Host(...)"
+            raise UsageError("this host has been stopped", remedy=remedy)
         if not self._runners:
             await self.bind()
+        self._watch = StuckWatch(self._say)
         for node in sorted(self._nodes, key=self._system.index.__getitem__):
             self._runners[node].begin()
 
     async def stop(self, reason: str = "stopped") -> None:
         """End all lives: what happened leaves first, and peers are told."""
         self._is_over = True
+        if self._watch is not None:
+            self._watch.stop()
         await asyncio.gather(*(one.stop(reason) for one in self._runners.values()))
         self._all_stopped.set()
 
@@ -283,8 +289,8 @@ class Host:
                 f"{life.kind.cls.__name__}.{name} does not take {spelt(arguments)}",
                 remedy="give what its parameters are annotated with",
             )
-        answer = life.kept.call(name, given)
-        return await asyncio.wait_for(answer, timeout)
+        what = f"{life.kind.cls.__name__}.{name} at {node}"
+        return await within(life.kept.call(name, given), timeout, what)
 
     async def until(
         self,
@@ -301,7 +307,8 @@ class Host:
         TimeoutError
             If it takes longer.
         """
-        await asyncio.wait_for(self._life(node).kept.until(predicate), timeout)
+        done = self._life(node).kept.until(predicate)
+        await within(done, timeout, f"what {node} is waited for")
 
     def state(self, node: NodeId) -> Any:
         """Return the present fields of a node: copies, to be looked at."""
@@ -310,12 +317,9 @@ class Host:
 
     def counts(self, node: NodeId) -> NodeCounts:
         """Return what has been counted of a node so far."""
-        runner = self._runner(node)
-        return replace(
-            runner.counts,
-            journal_bytes=runner.journal_bytes,
-            cpu_seconds=time.process_time() - self._cpu,
-        )
+        runner, cpu = self._runner(node), time.process_time() - self._cpu
+        counts, written = runner.counts, runner.journal_bytes
+        return replace(counts, journal_bytes=written, cpu_seconds=cpu)
 
     # ------------------------------------------------------------------------ inside
 
@@ -323,7 +327,7 @@ class Host:
         system, cluster = self._system.under_recording(), self._cluster
         codec = Codec(system)
         self._addresses = [cluster.addresses[node] for node in system.ids]
-        run = self._journal.run or cluster.run or self._recorded() or ""
+        run = self._journal.run or cluster.run or recorded_run(self._record) or ""
         seal = tls = None
         if cluster.secret is not None:
             names = tuple(node.name for node in system.ids)
@@ -348,18 +352,12 @@ class Host:
             stopped=self._stopped,
         )
 
-    def _recorded(self) -> str | None:
-        """Return the name of the run whose journals are there already."""
-        if self._record is None or not is_recording(self._record):
-            return None
-        with contextlib.suppress(InputError):  # said by whoever opens the journal
-            return header_of(self._record).run
-        return None
-
-    def _runner(self, node: NodeId) -> NodeRunner:
+    def _runner(self, node: Any) -> NodeRunner:
         runner = self._runners.get(node)
         if runner is None:
             where = "has not been started" if node in self._nodes else "runs elsewhere"
+            if type(node) is not NodeId:
+                where = "is no wl.NodeId"
             raise UsageError(
                 f"{spelt(node)} {where}",
                 remedy=f"this host has {', '.join(map(str, self._nodes))}",

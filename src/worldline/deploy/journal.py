@@ -49,6 +49,9 @@ from worldline.trace.journal.sharing import SHARED, share
 SEGMENT = 16 << 20
 """Bytes of a segment after which another is begun."""
 
+LARGE = 4 << 10
+"""Bytes of a message that is large."""
+
 _AGAIN_S = 1.0
 """Seconds between two attempts to write on."""
 
@@ -84,6 +87,9 @@ class JournalOptions:
         ``go-on`` or ``stop``, where nothing durable depends on it.
     events
         Whether events are written, or only what outlives a life.
+    contents
+        ``all``, or ``ids``: of messages above `LARGE` bytes their names and digests alone;
+        a replay has their contents from who sent them.
     """
 
     run: str
@@ -92,6 +98,7 @@ class JournalOptions:
     keep: int | None = None
     on_log_failure: str = "go-on"
     events: bool = True
+    contents: str = "all"
 
 
 @final
@@ -241,6 +248,15 @@ class JournalWriter:
             self.needs_checkpoint = True
         syncing = self._syncing
         return None if syncing is None or syncing.done() else syncing
+
+    @property
+    def names_large(self) -> bool:
+        """Whether large messages are written by their names."""
+        return self._options.contents == "ids"
+
+    def named(self, packet: bytes) -> bytes:
+        """Return what is written for the packet of a large message."""
+        return self._codec.named(packet)
 
     @property
     def is_overfull(self) -> bool:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, Protocol, final
 
 from worldline.deploy.state import NodeState
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-
-if TYPE_CHECKING:
-    from worldline.deploy.life import Life
-
+from worldline.model.node import NodeType
 
 SWEEP_S = 0.01
 """Seconds between two times that all calls are tried which wait."""
@@ -26,6 +23,35 @@ def stopped(node: NodeId) -> UsageError:
     return UsageError(
         f"{node} has stopped", remedy="ask host.is_up(node), or start it again"
     )
+
+
+async def within(answer: asyncio.Future[Any], timeout: float | None, what: str) -> Any:
+    """Wait for something for so many seconds.
+
+    Raises
+    ------
+    TimeoutError
+        If it takes longer; it says what.
+    """
+    try:
+        return await asyncio.wait_for(answer, timeout)
+    except TimeoutError:
+        raise TimeoutError(f"{what} did not come about within {timeout:g} s") from None
+
+
+class Keeper(Protocol):
+    """The life at which something waits."""
+
+    me: NodeId
+    kind: NodeType
+    node: Any
+    is_up: bool
+
+    def call(self, event: Event, answer: asyncio.Future[Any]) -> bool:
+        """Take a call, if its guards are true; say whether they are."""
+
+    def try_again(self, which: int, event: Event) -> bool:
+        """Take a message that waited, by its place; say whether it was its time."""
 
 
 _Call = tuple[Event, "asyncio.Future[Any]"]
@@ -39,7 +65,7 @@ class KeptBack:
     oldest call of each handler; all of them every hundredth of a second.
     """
 
-    def __init__(self, life: Life) -> None:
+    def __init__(self, life: Keeper) -> None:
         self._life = life
         self._messages: list[tuple[bytes, Event]] = []
         self._calls: dict[str, deque[_Call]] = {}

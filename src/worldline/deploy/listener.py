@@ -1,7 +1,7 @@
 """The listener of a node: takes the connections that others make to it.
 
-Not a server of asyncio's: one that is closed while it accepts a connection loses the
-socket (Python 3.11).
+Not a server of asyncio's, nor `sock_accept`: what is closed while it accepts a connection
+loses the socket (Python 3.11).
 """
 
 from __future__ import annotations
@@ -44,35 +44,64 @@ class Listener:
         self._loop, self._sock, self._ssl = loop, sock, ssl
         self._made, self._gone = made, gone
         self._coming: set[asyncio.Task[None]] = set()
+        self._waiting: asyncio.Task[None] | None = None
         sock.listen(_QUEUE)
-        self._listening = loop.create_task(self._listen())
+        self._listen()
 
     def close(self) -> None:
         """Take no more."""
-        self._listening.cancel()
+        if self._waiting is not None:
+            self._waiting.cancel()
+        elif self._sock.fileno() >= 0:
+            self._loop.remove_reader(self._sock)
         for task in self._coming:
             task.cancel()
         self._sock.close()
 
-    async def _listen(self) -> None:
+    def _listen(self) -> None:
+        if self._sock.fileno() < 0:
+            return  # it was closed meanwhile
+        try:
+            self._loop.add_reader(self._sock, self._accept)
+        except NotImplementedError:  # a loop without readers, as on Windows
+            self._waiting = self._loop.create_task(self._wait())
+
+    def _accept(self) -> None:
+        try:
+            came, _ = self._sock.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError:  # no descriptors are left, for a while
+            self._loop.remove_reader(self._sock)
+            self._loop.call_later(_PAUSE_S, self._listen)
+            return
+        self._came(came)
+
+    async def _wait(self) -> None:
         while True:
             try:
                 came, _ = await self._loop.sock_accept(self._sock)
-            except OSError:  # no descriptors are left, for a while
+            except OSError:
                 await asyncio.sleep(_PAUSE_S)
                 continue
-            came.setblocking(False)
-            task = self._loop.create_task(self._take(came))
-            self._coming.add(task)
-            task.add_done_callback(self._coming.discard)
+            self._came(came)
 
-    async def _take(self, came: socket.socket) -> None:
+    def _came(self, came: socket.socket) -> None:
+        came.setblocking(False)
         made = self._made()
+        task = self._loop.create_task(self._take(made, came))
+        self._coming.add(task)
+
+        def done(task: asyncio.Task[None]) -> None:
+            self._coming.discard(task)
+            if task.cancelled():  # perhaps before it began
+                self._drop(made, came)
+
+        task.add_done_callback(done)
+
+    async def _take(self, made: Connection, came: socket.socket) -> None:
         try:
             await self._loop.connect_accepted_socket(lambda: made, came, ssl=self._ssl)
-        except asyncio.CancelledError:
-            self._drop(made, came)
-            raise
         except OSError:  # it has gone already, or TLS has failed
             self._drop(made, came)
 

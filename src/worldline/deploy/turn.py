@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, final
 
-from worldline.deploy.journal import LASTING, JournalFailure, JournalWriter
+from worldline.deploy.journal import LARGE, LASTING, JournalFailure, JournalWriter
 from worldline.trace.journal.records import JournalRecord, ReceivedRecord
 
 LARGEST = 16 << 20
@@ -110,6 +110,8 @@ class Turn:
         number = self.events
         self.events = number + 1
         if self._is_recorded:
+            if len(packet) > LARGE and self._journal is not None:
+                packet = self._shortened(packet, self._journal)
             self._packets.append(packet)
             self._size += len(packet)
         if not self._is_due:
@@ -190,6 +192,9 @@ class Turn:
             self._records.append(record)
         if not self._is_due:
             self._plan()
+
+    def _shortened(self, packet: bytes, journal: JournalWriter) -> bytes:
+        return journal.named(packet) if journal.names_large else packet
 
     def _join(self) -> None:
         """Make one record of the packets that came in one after the other."""

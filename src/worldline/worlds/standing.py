@@ -191,9 +191,7 @@ class Standing:
             finally:
                 series.leave()
                 activity.guarding = False
-        if self.pending:
-            self.settle()
-        return not self.spoilt
+        return self.is_as_before()
 
     def is_as_before(self) -> bool:
         """Say whether no answer that was worked out can be another one by now."""

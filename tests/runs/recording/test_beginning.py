@@ -248,3 +248,25 @@ def test_a_journal_of_which_nothing_is_left_is_like_none():
     assert found.trace is not None
     assert read(found.trace).run[0].step == 1
     assert wl.replay(found.trace, system).reproduced
+
+
+def test_who_waited_for_the_checkpoint_of_another_has_no_clock_that_is_behind():
+    system = rounds.system(properties=[b_hears_little])
+    scribe = scribe_of(system, seconds=30, rate=0.0, every=3.0)
+    # Of a, from which b hears, nothing is known before the twelfth second.
+    life = scribe.lives[0][0]
+    kinds = [type(records[0]) for time, records in life.turns]
+    late = next(
+        number
+        for number, (time, _) in enumerate(life.turns)
+        if time > 12 and kinds[number] is CheckpointRecord
+    )
+    life.turns[:late] = []
+    scribe.write(Path("run"))
+    found = replay_recording(Path("run"), system)
+    whole = record(Path("whole"), system, seconds=30, rate=0.0)
+    expected = replay_recording(whole, system).expect_violated("b_hears_little")
+    assert found.begins is not None
+    assert found.begins > 12
+    row = found.expect_violated("b_hears_little")
+    assert row.spans[0].time == expected.spans[0].time

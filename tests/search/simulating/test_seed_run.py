@@ -1,14 +1,18 @@
-"""The run of one seed: what ends it while nothing happens."""
+"""The run of one seed: what ends it, while nothing happens and where something is false."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import worldline as wl
+from worldline.search.simulating.seed_run import JudgedRun, Question
+from worldline.worlds.conditions import Conditions
+from worldline.worlds.latency import latency_of
+from worldline.worlds.weather import WeatherEvent
 
-A, B = wl.ids("a", "b")
+A, B, C = wl.ids("a", "b", "c")
 
 
 @wl.node
@@ -52,3 +56,121 @@ def test_the_time_is_kept_while_nothing_happens(given: dict[str, Any]):
 def test_an_interval_that_would_take_all_time_is_refused(interval: float):
     with pytest.raises(wl.UsageError, match="is less than 1e-06 seconds"):
         wl.simulate(wl.System({A: Idle()}), interval=interval)
+
+
+@wl.message
+class Told:
+    count: int
+
+
+@wl.node
+class Teller:
+    """Counts, and tells somebody."""
+
+    count: int = 0
+    heard: int = 0
+    notes: tuple[int, ...] = ()
+
+    @wl.start
+    def begin(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Teller.tick, after=ctx.random(10) / 10)
+
+    @wl.timer
+    def tick(self, ctx: wl.Context) -> None:
+        self.count += 1
+        ctx.set_timer(Teller.tick, after=0.5)
+        ctx.send(ctx.nodes[ctx.random(3)], Told(self.count))
+
+    @wl.on(Told)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Told) -> None:
+        self.heard = msg.count
+        if not ctx.random(6):
+            self.notes = (*self.notes, ctx.random(3))
+
+
+def is_quiet(view: wl.View, node: wl.NodeId) -> bool:
+    return bool(view[node].heard != 9)
+
+
+def is_orderly(view: wl.View, node: wl.NodeId) -> bool:
+    """Looks at another node once it has some notes."""
+    notes = view[node].notes
+    return bool(len(notes) < 3 or view[view.nodes[0]].heard < 7)
+
+
+@wl.safety
+def all_are_quiet(view: wl.View) -> bool:
+    return view.for_each_node(is_quiet)
+
+
+@wl.safety
+def all_are_orderly(view: wl.View) -> bool:
+    return view.for_each_node(is_orderly)
+
+
+@wl.safety
+def none_is_far_ahead(view: wl.View) -> bool:
+    counts = [view[node].count for node in view]
+    return bool(max(counts) - min(counts) < 9)
+
+
+@wl.gauge(initial=0)
+def events(value: int, step: wl.TimedStep, view: wl.View) -> int:
+    return value + 1
+
+
+@wl.gauge(initial=0)
+def most(value: int, step: wl.TimedStep, view: wl.View) -> int:
+    return max(int(view[node].heard) for node in view)
+
+
+class Anew:
+    """In the place of a recording: asks each property anew after each event."""
+
+    def __init__(self, run: JudgedRun, question: Question) -> None:
+        self._world, self._wanted = run.simulation.world, question.wanted
+        self.false: list[set[int]] = []
+
+    def add(self, event: wl.Event, outcome: Any, time: float) -> None:
+        asked = enumerate(self._wanted)
+        view = self._world.view
+        self.false.append({n for n, prop in asked if not prop.judge(view).holds})
+
+
+@pytest.mark.parametrize("gauges", [(), (events,), (events, most)])
+@pytest.mark.parametrize("wanted", [(0,), (1,), (0, 1), (0, 1, 2)])
+@pytest.mark.parametrize("crashes", [False, True])
+def test_a_run_ends_with_the_event_after_which_a_local_property_is_false(
+    gauges: tuple[Any, ...], wanted: tuple[int, ...], crashes: bool
+):
+    properties = [all_are_quiet, all_are_orderly, none_is_far_ahead]
+    system = wl.System(
+        {A: Teller(), B: Teller(), C: Teller()},
+        faults=wl.Faults(crashes=1, restarts=1),
+        properties=properties,
+        gauges=gauges,
+    )
+    weather = [WeatherEvent(time=0.7, what="crash", node=B, every=1.3)]
+    weather += [WeatherEvent(time=0.9, what="restart", node=B, every=1.3)]
+    violated: set[int | None] = set()
+    local = {number for number in range(len(wanted)) if number < 2}
+    for seed in range(3):
+        question = Question(
+            system=system,
+            conditions=Conditions(
+                latency=latency_of("uniform 20ms 90ms"),
+                weather=weather if crashes else (),
+            ),
+            wanted=[properties[number] for number in wanted],
+            seconds=9.0,
+            events=None,
+            interval=0.4,
+        )
+        run = JudgedRun(question, seed, lambda: None)
+        anew = Anew(run, question)
+        tally = run.run(cast(Any, anew))
+        *before, last = anew.false
+        assert not any(false & local for false in before)
+        assert (tally.violated in local) == bool(last & local)
+        violated.add(tally.violated)
+    assert violated & local

@@ -142,6 +142,8 @@ async def hosting(
         sync=options.sync,
         keep=plan.keep,
         on_log_failure=options.on_log_failure,
+        contents=options.contents,
+        every=options.every,
         on_failure=options.on_failure,
         events=not options.no_record,
         weather=weather,

@@ -23,6 +23,7 @@ from worldline.model.data.settling import (
 )
 from worldline.model.data.values import (
     ITSELF,
+    NATURAL,
     freeze,
     freeze_mapping,
     freeze_set,
@@ -42,7 +43,11 @@ def in_order(values: Iterable[T]) -> list[T]:
     items = list(values)
     if len(items) < 2:
         return items
-    if ITSELF.issuperset(map(type, items)):
+    kinds = set(map(type, items))
+    if len(kinds) == 1 and kinds <= NATURAL:
+        items.sort()
+        return items
+    if kinds <= ITSELF:
         return sort(items)
     return sorted(items, key=lambda value: order_key(freeze(value)))
 

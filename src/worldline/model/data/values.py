@@ -47,7 +47,7 @@ ITSELF: set[type] = {type(None), int, str, bytes, NodeId}
 """Types whose values stand for themselves. Most of what is frozen is of these, so loops
 look here before they call anything."""
 
-_NATURAL = frozenset({int, str, bytes})
+NATURAL = frozenset({int, str, bytes})
 """Types whose values Python itself puts in canonical order."""
 
 _ONLY_NODES = frozenset({NodeId})
@@ -305,7 +305,7 @@ def _ordering(frozen: Sequence[Frozen]) -> Callable[[Frozen], Any] | None:
     kinds = set(map(type, frozen))
     if kinds <= _ONLY_NODES:
         return attrgetter("index")
-    return None if len(kinds) == 1 and kinds <= _NATURAL else order_key
+    return None if len(kinds) == 1 and kinds <= NATURAL else order_key
 
 
 def _freeze_list(value: list[Any]) -> Frozen:

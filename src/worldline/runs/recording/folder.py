@@ -12,7 +12,7 @@ from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.trace.journal.checkpoints import NodeCheckpoint, unpack_checkpoint
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.frames import MessageFrame, split
+from worldline.trace.journal.frames import MessageFrame, NamedFrame, split
 from worldline.trace.journal.messagepack import unpack
 from worldline.trace.journal.reading import (
     Incarnation,
@@ -169,13 +169,18 @@ class JournalFolder:
         codec, partial = self._codec, self._partial
         return [_Life(life, codec, partial) for life in journal.incarnations]
 
-    def frames(self, packets: bytes) -> Sequence[MessageFrame]:
+    def digest_of(self, part: str, message: Any) -> bytes:
+        """Return the digest of a message by which large ones are known."""
+        return self._codec.digest_of(part, message)
+
+    def frames(self, packets: bytes) -> Sequence[MessageFrame | NamedFrame]:
         """Return the messages of some packets."""
-        read, found = self._codec.frame, []
+        read = self._codec.frame
+        found: list[MessageFrame | NamedFrame] = []
         try:
             for begin, end in split(packets):
                 frame = read(packets[begin:end])
-                if type(frame) is not MessageFrame:
+                if not isinstance(frame, MessageFrame | NamedFrame):
                     raise Malformed("", "a frame that is no message")
                 found.append(frame)
         except Malformed as error:

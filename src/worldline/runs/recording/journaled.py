@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from worldline.trace.journal.checkpoints import NodeCheckpoint
-from worldline.trace.journal.frames import MessageFrame
+from worldline.trace.journal.frames import MessageFrame, NamedFrame
 from worldline.trace.journal.reading import Turn
 
-Frames = Callable[[bytes], Sequence[MessageFrame]]
+Frames = Callable[[bytes], Sequence[MessageFrame | NamedFrame]]
 """Decodes packets, one after the other, into the frames of messages."""
 
 
@@ -39,8 +39,11 @@ class Journals(Protocol):
     def lives(self, index: int) -> Iterable[Life] | None:
         """Return the incarnations of a node, by its index; None if it has no journal."""
 
-    def frames(self, packets: bytes) -> Sequence[MessageFrame]:
+    def frames(self, packets: bytes) -> Sequence[MessageFrame | NamedFrame]:
         """Return the messages of some packets."""
+
+    def digest_of(self, part: str, message: Any) -> bytes:
+        """Return the digest of a message by which large ones are known."""
 
     def names(self, packets: bytes) -> Iterable[tuple[int, int, int, int]]:
         """Return the names of the messages of some packets, and decode no more."""

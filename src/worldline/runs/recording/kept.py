@@ -15,7 +15,8 @@ from typing import final
 from worldline.model.data.content import Frozen
 from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.runs.recording.stepping import RunStep, Stepping
+from worldline.runs.recording.stepping import Stepping
+from worldline.runs.recording.steps import RunStep
 from worldline.worlds.checkpoint import ignored_fields
 
 WHOLE = 100_000

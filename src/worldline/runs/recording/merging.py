@@ -74,7 +74,7 @@ class Merging:
             else:
                 self._come[index] = (self._come[index][0], one.lamport)
             if self._waiting[index]:
-                self._wake(index)
+                self._wake(index, is_event=one.kind is not CHECKPOINT)
             self._advance(index)
 
     def _advance(self, index: int) -> None:
@@ -82,7 +82,7 @@ class Merging:
         one = next(self._lanes[index], None)
         if one is None:
             self._is_over[index] = True
-            self._wake(index)
+            self._wake(index, is_event=False)
             return
         if one.kind is Kind.DELIVER:
             cause = one.what.incarnation, one.what.lamport
@@ -95,7 +95,7 @@ class Merging:
             return
         heappush(self._heads, (one.time + self._behind[index], index, one))
 
-    def _wake(self, sender: int) -> None:
+    def _wake(self, sender: int, *, is_event: bool) -> None:
         """Let come what waited for the last event of a node, or for one it never had."""
         waiting, come, is_over = (
             self._waiting[sender],
@@ -108,7 +108,8 @@ class Merging:
                 left.append((cause, one))
                 continue
             behind = self.now - one.time
-            if behind > self._behind[one.node]:
+            # Of one that waited until more is known of its sender no clock is to blame.
+            if is_event and cause == come and behind > self._behind[one.node]:
                 self._behind[one.node] = behind
             time = one.time + self._behind[one.node]
             heappush(self._heads, (time, one.node, one))

@@ -16,7 +16,6 @@ from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.network import Capability
 from worldline.model.network.datagrams import concerning
-from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.runs.recording.comparing import (
     Unlike,
@@ -36,7 +35,9 @@ from worldline.runs.recording.happenings import (
 from worldline.runs.recording.letters import Letter
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.survey import SendName
+from worldline.runs.recording.timers import Timers, check_timers, compare_timers
 from worldline.trace.journal.checkpoints import NodeCheckpoint
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.dry_run import DryRuns, is_noop
 
 
@@ -48,6 +49,8 @@ class Rerunning:
     ----------
     steps
         Lets it happen.
+    digest_of
+        Returns the digest of a message, which a journal has in the place of a large one.
     unknown
         The indices of the nodes of which nobody knows the state; it changes.
     expected
@@ -55,9 +58,14 @@ class Rerunning:
     """
 
     def __init__(
-        self, steps: Stepping, unknown: set[int], expected: Iterable[int] = ()
+        self,
+        steps: Stepping,
+        digest_of: Callable[[str, Any], bytes],
+        unknown: set[int],
+        expected: Iterable[int] = (),
     ) -> None:
         self._steps = steps
+        self._digest_of = digest_of
         self.unknown = unknown
         self._expected = set(expected)
         self._system = steps.system
@@ -66,7 +74,7 @@ class Rerunning:
         self._connects = Capability.DISCONNECT in network.capabilities
         self._dying: set[int] = set()
         self._since = [0] * len(self._system.ids)
-        self._timers: dict[tuple[str, str], PendingTimer] = {}
+        self._timers = Timers()
         self._dry_runs = DryRuns(self._system) if steps.ignores_noops else None
 
     def take(self, one: Happening) -> None:
@@ -132,6 +140,9 @@ class Rerunning:
         letter, me = steps.letters.get(name), self._system.ids[index]
         if letter is None:
             envelope = self._unsent(name, frame)
+            if envelope is None:
+                self._cannot_know(index, frame)
+                return
             allowed.give_up(f"nothing says that {envelope.src} sent what arrives")
             event = concerning(Kind.DELIVER, me, envelope)
         else:
@@ -161,8 +172,12 @@ class Rerunning:
         sent = envelope.message
         if letter.index != index or envelope.part != frame.part:
             to = f"{shown(sent)} to {self._system.ids[letter.index]}"
-            raise Unlike("the message", shown(frame.message), f"its sender sends {to}")
-        if not are_alike(sent, frame.message):
+            raise Unlike("the message", _told(frame), f"its sender sends {to}")
+        if type(frame) is NamedFrame:
+            if self._digest_of(envelope.part, sent) != frame.digest:
+                then = f"one of {frame.size:,} bytes with another content"
+                raise Unlike("the message", then, shown(sent))
+        elif not are_alike(sent, frame.message):
             raise Unlike("the message", shown(frame.message), shown(sent))
 
     def _take_off(self, letter: Letter, name: SendName, index: int) -> None:
@@ -178,32 +193,36 @@ class Rerunning:
         if not letter.left:
             steps.letters.take(name)
 
-    def _unsent(self, name: SendName, frame: Any) -> Envelope:
-        """Return a message that its sender has not sent, as far as anybody knows."""
+    def _cannot_know(self, index: int, frame: NamedFrame) -> None:
+        """Know no more of a node that received what only its sender could tell."""
+        self.unknown.add(index)
+        self._dying.discard(index)
+        src = self._system.ids[frame.sender]
+        self._steps.allowed.give_up(f"nothing says what {src} sent")
+
+    def _unsent(self, name: SendName, frame: Any) -> Envelope | None:
+        """Return a message that its sender has not sent, as far as anybody knows.
+
+        None if nobody knows, either, what it says.
+        """
         sender, lamport = frame.sender, frame.lamport
         src = self._system.ids[sender]
         if sender not in self.unknown and lamport > self._since[sender]:
             instead = self._steps.vanished(name)
             instead = instead or f"{src} has no event of Lamport time {lamport}"
-            then = f"{shown(frame.message)} from {src}"
+            then = f"{_told(frame)} from {src}"
             raise Unlike("the message", then, instead)
+        if type(frame) is NamedFrame:
+            return None
         return OpenEnvelope(src, frame.part, frame.message)
 
     def _timer(self, index: int, what: Any, notes: Notes) -> None:
-        timer = self._pending(index, what)
+        timer = self._timers.fired(what, self._world.hidden[index].timers)
         del self._world.hidden[index].timers[timer]
         self._world.touched.add(self._system.layout.hidden(index))
         me, part = self._system.ids[index], timer.part
         event = Event(Kind.TIMER, me, part=part, name=timer.name, payload=timer.payload)
         self._steps.run(index, event, notes)
-
-    def _pending(self, index: int, what: Any) -> PendingTimer:
-        """Return the timer that fired, which has to be set."""
-        timer, timers = self._timer_of(what), self._world.hidden[index].timers
-        if timer not in timers:
-            pending = ", ".join(map(repr, timers)) or "none"
-            raise Unlike("the timer", f"{timer!r} fired", f"those set are: {pending}")
-        return timer
 
     def _call(self, index: int, what: Any, notes: Notes) -> None:
         arguments = settled(tuple(what.arguments))
@@ -258,7 +277,7 @@ class Rerunning:
             raise Unlike("what became of it", one.notes.fate, "a start always happens")
         if one.kind is Kind.TIMER:
             timers = self._world.hidden[index].timers
-            timer = self._pending(index, one.what)
+            timer = self._timers.fired(one.what, timers)
             timers[timer] = timers.pop(timer)  # it is set again
         elif one.kind is Kind.DELIVER:
             self._lose(index, one.what)
@@ -280,17 +299,14 @@ class Rerunning:
     def _checkpoint(self, index: int, what: NodeCheckpoint) -> None:
         """Compare the state of a node with what was saved, or take it over."""
         saved, hidden = what, self._world.hidden[index]
-        wanted = {self._timer_of(one): one.left for one in saved.timers}
+        wanted = {self._timers.of(one): one.left for one in saved.timers}
         if index in self.unknown:
             self._resume(index, saved, wanted)
             return
         kind, node = self._system.types[index], self._world.nodes[index]
         compare_fields(kind, node, saved.fields)
         compare_counters(saved.counter, hidden.counter)
-        if wanted.keys() != hidden.timers.keys():
-            now = ", ".join(map(repr, hidden.timers)) or "none"
-            then = ", ".join(map(repr, wanted)) or "none"
-            raise Unlike("the timers that are set", then, now)
+        compare_timers(wanted, hidden.timers)
 
     def _resume(
         self, index: int, saved: NodeCheckpoint, timers: dict[PendingTimer, float]
@@ -298,22 +314,11 @@ class Rerunning:
         """Let a node go on from its state, of which nobody knows how it came about."""
         hidden = self._world.hidden[index]
         self._take_over(index, saved.fields, saved.counter)
-        for timer in timers:
-            if not _has_timer(self._system.types[index], timer):
-                raise Unlike("the timer", f"{timer!r} is set", "the node has none such")
+        check_timers(self._system.types[index], timers)
         hidden.timers, hidden.status = timers, Status.UP
         self._dying.discard(index)
         self._steps.incarnations[index] = saved.incarnation
         self._know(index, self._steps.lamport)
-
-    def _timer_of(self, what: Any) -> PendingTimer:
-        part, name, payload = what[:3]
-        if payload is not None:
-            return PendingTimer(part, name, payload)
-        timer = self._timers.get((part, name))
-        if timer is None:
-            timer = self._timers[part, name] = PendingTimer(part, name, None)
-        return timer
 
     def _know(self, index: int, lamport: int) -> None:
         """Note that the state of a node is known after a Lamport time."""
@@ -323,14 +328,6 @@ class Rerunning:
         layout = self._system.layout
         self._world.touched.update((layout.local(index), layout.hidden(index)))
         self._steps.jump()
-
-
-def _has_timer(kind: NodeType, timer: PendingTimer) -> bool:
-    for name in timer.part.split(".") if timer.part else ():
-        if name not in kind.parts:
-            return False
-        kind = kind.parts[name]
-    return timer.name in kind.timers
 
 
 _SILENT = (NO_NOTES, NO_NOTES._replace(fate="unhandled"))
@@ -345,3 +342,9 @@ _OF: Mapping[Any, Callable[[Rerunning, int, Any, Notes], None]] = {
     Kind.CRASH: Rerunning._crash,
 }
 """What lets happen what a journal says."""
+
+
+def _told(frame: Any) -> str:
+    if type(frame) is NamedFrame:
+        return f"one of {frame.size:,} bytes"
+    return shown(frame.message)

@@ -22,9 +22,11 @@ from worldline.runs.recording.kept import KeptRun
 from worldline.runs.recording.merging import Merging
 from worldline.runs.recording.recorded import RecordedNode
 from worldline.runs.recording.rerunning import Rerunning
-from worldline.runs.recording.stepping import RunStep, Stepping
+from worldline.runs.recording.stepping import Stepping
+from worldline.runs.recording.steps import RunStep
 from worldline.runs.recording.survey import Survey
 from worldline.runs.unseen import SeenReader
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.lasting import lasting
 
 
@@ -77,6 +79,8 @@ class RecordedRun:
         How handlers failed, each with its step.
     seconds, happenings
         How long it took, and what the journals said in that time.
+    unsure
+        The names of the nodes of which something is missing.
     begins
         When all nodes had begun, in seconds since the recording began; None if the run is
         known from its start on.
@@ -106,11 +110,12 @@ class RecordedRun:
         begin = time.perf_counter()
         self._survey = survey = Survey(journals, len(system.ids), since)
         unsure = survey.silent | survey.gapped
+        self.unsure = tuple(system.ids[index].name for index in sorted(unsure))
         self.stepping = Stepping(
             system,
             survey.receipts(),
             self,
-            missing=tuple(system.ids[index].name for index in sorted(unsure)),
+            missing=self.unsure,
             silent=len(survey.silent),
             is_begun=survey.is_whole,
         )
@@ -118,7 +123,9 @@ class RecordedRun:
             self.stepping.receive_early(name, to, frame)
         expected = [n for n, one in enumerate(survey.begins) if one is not None]
         unknown = survey.silent if survey.is_whole else range(len(system.ids))
-        self._rerunning = Rerunning(self.stepping, set(unknown), expected)
+        self._rerunning = Rerunning(
+            self.stepping, journals.digest_of, set(unknown), expected
+        )
         world = self.stepping.world
         self._gauges = system.gauges if judged else ()
         self._instruments: Instruments = first_instruments(self._gauges)
@@ -176,8 +183,12 @@ class RecordedRun:
                 self._diverge(one, error)
                 return
         self._rerunning.end()
-        if self.judge is not None:
-            self.judge.end()
+        judge = self.judge
+        if judge is not None:
+            if self._seen is not None:  # less may be known than after the last step
+                number, touched = self.stepping.steps, self.stepping.world.touched
+                judge.look(touched, number, None, counts=number >= 0)
+            judge.end()
 
     def _diverge(self, one: Happening, error: Unlike) -> None:
         node = self._system.ids[one.node]
@@ -211,6 +222,8 @@ class RecordedRun:
             self._instruments.time = self.stepping.now
             self.judge = RunJudge(world, self._judged, world.series, self._reader())
             self.judge.look(world.touched, 0, None, counts=True)
+            if self.judge.violated is not None:
+                self._violate(self.judge.violated, None)
             world.touched.clear()
         if self.begins is None and not self._survey.is_whole:
             self.begins = self.stepping.now
@@ -221,7 +234,9 @@ class RecordedRun:
         assert seen is not None, "who begins amid a run has one"
         is_unsure = self._survey.gapped or self._rerunning.unknown
         has_lost = self.stepping.system.observers or seen.gauges
-        return seen if is_unsure or has_lost else None
+        # Once one arrives that is known by its digest alone, its receiver is unknown.
+        digests = any(type(one.frame) is NamedFrame for one in self._survey.early)
+        return seen if is_unsure or has_lost or digests else None
 
     def stepped(self, step: RunStep) -> None:
         """Judge the state after a step."""

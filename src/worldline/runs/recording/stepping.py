@@ -7,7 +7,7 @@ a schedule of the direct one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, final
+from typing import Any, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Event
@@ -29,49 +29,10 @@ from worldline.runs.recording.comparing import (
 from worldline.runs.recording.door import RecordedDoor
 from worldline.runs.recording.happenings import NO_NOTES, Notes
 from worldline.runs.recording.letters import Letter, Letters
+from worldline.runs.recording.steps import Listener, RunStep, new_step
 from worldline.runs.recording.survey import Receipts, SendName
-from worldline.trace.journal.frames import MessageFrame
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.clocked import ClockedWorld
-
-
-class RunStep(NamedTuple):
-    """A step of the run: an event of the journals, or one that the network needs.
-
-    Attributes
-    ----------
-    number
-        Counted from 1; those before state 0 end at 0.
-    event, choices
-        What happened, and the options that its handler took.
-    time, lamport
-        Seconds since the run began, never less than before; and the Lamport time.
-    result
-        What became of it.
-    answers
-        What its sends were told; see `RecordedDoor`.
-    """
-
-    number: int
-    event: Event
-    choices: tuple[int, ...]
-    time: float
-    lamport: int
-    result: Result | Failure
-    answers: tuple[tuple[int, bool], ...]
-
-
-_new_step = tuple.__new__
-"""Makes one of a million in half of the time that its class takes."""
-
-
-class Listener(Protocol):
-    """Is told of what happens."""
-
-    def stepped(self, step: RunStep) -> None:
-        """Take note of a step that has happened."""
-
-    def jumped(self) -> None:
-        """Take note that the state has changed without a step: a node began in another."""
 
 
 @final
@@ -206,10 +167,12 @@ class Stepping:
         self.is_begun, self.steps, self.drops = True, 0, 0
         self._listener.jumped()
 
-    def receive_early(self, name: SendName, to: int, frame: MessageFrame) -> None:
+    def receive_early(self, name: SendName, to: int, frame: Any) -> None:
         """Take what was under way when its sender began."""
         sender, incarnation, lamport, place = name
         times = self._receipts[sender, incarnation].of(lamport, place)
+        if type(frame) is NamedFrame:
+            return  # only its sender knew what it says
         src = self.system.ids[sender]
         envelope = OpenEnvelope(src, frame.part, frame.message)
         self.letters.put(name, Letter(to, envelope, times))
@@ -259,7 +222,7 @@ class Stepping:
             self.unallowed = max(1, self.steps)
         door, now, lamport = self._door, self.now, self.lamport
         choices, answers = tuple(door.choices), tuple(door.answers)
-        step = _new_step(
+        step = new_step(
             RunStep, (self.steps, event, choices, now, lamport, result, answers)
         )
         self._listener.stepped(step)

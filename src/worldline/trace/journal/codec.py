@@ -6,6 +6,7 @@ code of a user's class runs, and only classes of the system are made.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, final
 
@@ -17,12 +18,15 @@ from worldline.trace.journal.frames import (
     CONTROL,
     HELLO,
     LARGEST,
+    LENGTH,
     MESSAGE,
+    NAMED,
     ByeFrame,
     ControlFrame,
     Frame,
     HelloFrame,
     MessageFrame,
+    NamedFrame,
     packet,
 )
 from worldline.trace.journal.messagepack import pack, unpack
@@ -33,6 +37,11 @@ from worldline.trace.json_checks import Malformed
 
 _HEAD = 8
 """Elements of a message's frame before its fields."""
+
+_PART = 6
+"""The place of the part among them; its content begins there."""
+
+_DIGEST = 16
 
 _BITS = 53
 
@@ -130,6 +139,21 @@ class Codec:
             )
         return packet(frame)
 
+    def named(self, sent: bytes) -> bytes:
+        """Return what stands in a journal for the packet of a large message."""
+        spelt = unpack(sent[LENGTH:])
+        content = _digest(pack(spelt[_PART:]))
+        name = spelt[1 : _PART - 1]
+        return packet(pack([NAMED, *name, spelt[_PART], content, len(sent)]))
+
+    def digest_of(self, part: str, message: Any) -> bytes:
+        """Return the digest of a message by which `named` knows it."""
+        kind = type(message)
+        try:
+            return _digest(pack((part, *self._spell[kind](message))))
+        except (OverflowError, UnicodeEncodeError):
+            return _digest(pack((part, *self._spell_careful[kind](message))))
+
     def hello(
         self, sender: int, incarnation: int, receiver: int, extra: bytes = b""
     ) -> bytes:
@@ -147,6 +171,21 @@ class Codec:
         """Return the packet of a bye."""
         return packet(pack([BYE, sender, incarnation]))
 
+    def sender(self, data: bytes) -> int:
+        """Return the index of the node that a frame says it is from, and read no more.
+
+        Raises
+        ------
+        Malformed
+            If it says none.
+        """
+        spelt = unpack(data)
+        if type(spelt) is not list or len(spelt) < 3:
+            raise Malformed("", "no frame")
+        self._check_sender(spelt[1], spelt[2])
+        sender: int = spelt[1]
+        return sender
+
     def frame(self, data: bytes | memoryview) -> Frame:
         """Return what a frame says, without its length before it.
 
@@ -162,6 +201,8 @@ class Codec:
             return self._message(spelt)
         if spelt[0] == HELLO and len(spelt) == 7:
             return self._hello(spelt)
+        if spelt[0] == NAMED and len(spelt) == 8:
+            return self._named(spelt)
         if spelt[0] in (CONTROL, BYE) and len(spelt) >= 3:
             self._check_sender(spelt[1], spelt[2])
             if spelt[0] == BYE and len(spelt) == 3:
@@ -189,6 +230,15 @@ class Codec:
         said = sender, incarnation, lamport, place, extensions, part, message
         return _new(MessageFrame, said)
 
+    def _named(self, spelt: list[Any]) -> NamedFrame:
+        _, sender, incarnation, *counts, part, digest, size = spelt
+        self._check_sender(sender, incarnation)
+        if not all(map(_is_count, (*counts, size))) or part not in self._parts:
+            raise Malformed("", "a message without its name")
+        if type(digest) is not bytes or len(digest) != _DIGEST:
+            raise Malformed("", "a message without its digest")
+        return NamedFrame(*spelt[1:])
+
     def _hello(self, spelt: list[Any]) -> HelloFrame:
         _, version, digest, sender, incarnation, receiver, extra = spelt
         if type(version) is not int or type(digest) is not bytes:
@@ -208,6 +258,10 @@ class Codec:
             raise Malformed("", "a frame from an unknown node")
         if not _is_count(incarnation):
             raise Malformed("", "a frame without its sender's incarnation")
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST).digest()
 
 
 def _is_count(value: Any) -> bool:

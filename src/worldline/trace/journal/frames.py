@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from worldline.trace.json_checks import Malformed
 
-HELLO, MESSAGE, CONTROL, BYE = range(4)
+HELLO, MESSAGE, CONTROL, BYE, NAMED = range(5)
 
 LENGTH = 4
 """Bytes of a packet before its frame: how long that is, big end first."""
@@ -43,6 +43,26 @@ class MessageFrame(NamedTuple):
     extensions: dict[int, int] | None
     part: str
     message: Any
+
+
+class NamedFrame(NamedTuple):
+    """A large message in a journal, by its name: what it says is known to its sender.
+
+    Attributes
+    ----------
+    digest
+        BLAKE2b-128 of its part and its content.
+    size
+        Bytes of its frame.
+    """
+
+    sender: int
+    incarnation: int
+    lamport: int
+    place: int
+    part: str
+    digest: bytes
+    size: int
 
 
 class HelloFrame(NamedTuple):
@@ -85,7 +105,7 @@ class ByeFrame(NamedTuple):
     incarnation: int
 
 
-Frame = MessageFrame | HelloFrame | ControlFrame | ByeFrame
+Frame = MessageFrame | NamedFrame | HelloFrame | ControlFrame | ByeFrame
 
 
 def packet(frame: bytes) -> bytes:
