@@ -13,7 +13,8 @@ from typing import final
 
 import worldline as wl
 from worldline.deploy.clock import anchored
-from worldline.deploy.journal import JournalOptions, JournalWriter
+from worldline.deploy.journal import JournalWriter
+from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.outlets import Limits
 from worldline.deploy.recovery import Restored
 from worldline.deploy.runner import NodeRunner, Setup

@@ -22,7 +22,7 @@ from worldline.deploy.cluster_file import cluster_of
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
-from worldline.deploy.journal import JournalOptions, Sync
+from worldline.deploy.journal_options import JournalOptions, Sync
 from worldline.deploy.keeping import stopped, within
 from worldline.deploy.outlets import Limits, TlsContexts
 from worldline.deploy.recovery import recorded_run

@@ -14,7 +14,8 @@ from worldline.deploy.cluster import address_text
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.datagrams import DatagramSocket
-from worldline.deploy.journal import JournalOptions, JournalWriter
+from worldline.deploy.journal import JournalWriter
+from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.life import Life
 from worldline.deploy.links import Links
 from worldline.deploy.outlets import Limits, Messages, Outlets, TlsContexts
