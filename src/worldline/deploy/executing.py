@@ -6,14 +6,14 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from worldline.deploy.clock import Clock
+from worldline.deploy.clock import HostClock
 from worldline.deploy.companions import Beside, Companion, Instead
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
 from worldline.deploy.durable import Lasting
 from worldline.deploy.following import Following
 from worldline.deploy.recovery import Restored
-from worldline.deploy.turn import Turn
+from worldline.deploy.turn import PresentTurn
 from worldline.deploy.undoing import Before
 from worldline.deploy.wire import Wire
 from worldline.model.events import Event
@@ -45,7 +45,7 @@ PutOff = tuple[PendingTimer, float]
 
 
 @final
-class Execution:
+class NodeExecution:
     """The execution of events at one node, in one of its lives.
 
     Parameters
@@ -82,8 +82,8 @@ class Execution:
         *,
         codec: Codec,
         wire: Wire,
-        turn: Turn,
-        now: Clock,
+        turn: PresentTurn,
+        now: HostClock,
         seed: int,
         companions: Sequence[Companion],
         counts: NodeCounts,
@@ -255,7 +255,7 @@ _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""
 
 
-def _number(turn: Turn, record: Any) -> int:
+def _number(turn: PresentTurn, record: Any) -> int:
     if type(record) is bytes:
         return turn.receive(record)
     return record if type(record) is int else turn.event(record)

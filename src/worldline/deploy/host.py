@@ -16,19 +16,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self, final
 
-from worldline.deploy.clock import Clock, anchored
+from worldline.deploy.clock import HostClock, anchored
 from worldline.deploy.cluster import LOOPBACK, Cluster
 from worldline.deploy.cluster_file import cluster_of
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
-from worldline.deploy.journal import JournalOptions, Sync
+from worldline.deploy.journal_options import JournalOptions, Sync
 from worldline.deploy.keeping import stopped, within
-from worldline.deploy.outlets import Limits, TlsContexts
+from worldline.deploy.outlets import LinkLimits, TlsContexts
 from worldline.deploy.recovery import recorded_run
 from worldline.deploy.runner import NodeRunner, Setup
 from worldline.deploy.seal import Seal
-from worldline.deploy.state import NodeState
+from worldline.deploy.state import StateCopy
 from worldline.deploy.stuck import StuckWatch
 from worldline.deploy.tls import client_context, server_context
 from worldline.deploy.weather import LinkWeather
@@ -110,8 +110,8 @@ class Host:
         weather: LinkWeather | None = None,
         run: str | None = None,
         companions: Sequence[Companion] = (),
-        limits: Limits | None = None,
-        clock: Clock | None = None,
+        limits: LinkLimits | None = None,
+        clock: HostClock | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
         refuse_undeployable(system)
@@ -136,7 +136,7 @@ class Host:
         )
         self._returns, self._every = on_failure == "restart", every
         self._weather, self._companions = weather, tuple(companions)
-        self._limits, self._clock = limits or Limits(), clock
+        self._limits, self._clock = limits or LinkLimits(), clock
         self._say = say or _print
         self._runners: dict[NodeId, NodeRunner] = {}
         self._error: BaseException | None = None
@@ -313,7 +313,7 @@ class Host:
     def state(self, node: NodeId) -> Any:
         """Return the present fields of a node: copies, to be looked at."""
         life = self._life(node)
-        return NodeState(life.kind, life.node)
+        return StateCopy(life.kind, life.node)
 
     def counts(self, node: NodeId) -> NodeCounts:
         """Return what has been counted of a node so far."""

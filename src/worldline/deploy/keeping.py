@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, final
 
-from worldline.deploy.state import NodeState
+from worldline.deploy.state import StateCopy
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.events import Event
@@ -172,7 +172,7 @@ class KeptBack:
         self._plan_sweep()
 
     def _watch(self) -> None:
-        state = NodeState(self._life.kind, self._life.node)
+        state = StateCopy(self._life.kind, self._life.node)
         left = []
         for predicate, done in self._watches:
             if done.done():

@@ -18,9 +18,9 @@ from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import CheckpointRecord
 
 if TYPE_CHECKING:
-    from worldline.deploy.executing import Execution
+    from worldline.deploy.executing import NodeExecution
     from worldline.deploy.keeping import KeptBack
-    from worldline.deploy.turn import Turn
+    from worldline.deploy.turn import PresentTurn
     from worldline.deploy.wire import Wire
 
 
@@ -30,7 +30,7 @@ class Saved(Protocol):
     kind: NodeType
     node: Any
     incarnation: int
-    execution: Execution
+    execution: NodeExecution
     kept: KeptBack
 
 
@@ -42,7 +42,9 @@ SHARE = 50
 class Saving:
     """The checkpoints of a life."""
 
-    def __init__(self, life: Saved, codec: Codec, wire: Wire, turn: Turn) -> None:
+    def __init__(
+        self, life: Saved, codec: Codec, wire: Wire, turn: PresentTurn
+    ) -> None:
         self._life, self._codec, self._wire, self._turn = life, codec, wire, turn
         self._loop = asyncio.get_running_loop()
         self._taken = time.monotonic()
