@@ -103,7 +103,8 @@ async def runs(
             assert (counts.malformed, counts.refused) == (0, 0), counts
 
     await asyncio.gather(*(run(name, one) for name, one in systems.items()))
-    assert said == []
+    # What a busy machine makes of a handler is no fault.
+    assert [line for line in said if "all else of its host waited" not in line] == []
 
 
 def replay_all(
