@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.runs.recording import rounds
@@ -15,6 +16,7 @@ from tests.runs.recording.simulated import (
 )
 
 import worldline as wl
+from worldline.runs.recording.replay import replay_recording
 from worldline.trace.format import read
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import (
@@ -104,6 +106,11 @@ def b_hears_one(view: wl.View) -> bool:
     return bool(view[rounds.B].greeted < 2)
 
 
+@wl.safety
+def b_hears_nine(view: wl.View) -> bool:
+    return bool(view[rounds.B].greeted < 10)
+
+
 def violated_by_two() -> wl.System:
     return on_streams().replace(properties=[b_hears_one])
 
@@ -181,3 +188,29 @@ def test_a_recorded_network_lets_anything_happen_to_a_message():
     for event in world.boot_events():
         world.step(event)
     assert {event.kind.value for event in world.enabled()} >= {"timer", "crash"}
+
+
+@pytest.mark.parametrize("other", [wl.streams(buffer=9), wl.datagrams(loss=False)])
+def test_each_of_several_networks_is_judged_by_itself(other: Any):
+    network = wl.networks({rounds.Greet: wl.datagrams()}, otherwise=other)
+    system = rounds.system(network, properties=[])
+    options: dict[str, Any] = {"seconds": 20, "rate": 0.0}
+    folder = record(Path("run"), system, loss=0.3, duplicate=0.3, **options)
+    found = replayed(folder, system)
+    assert found.divergence is None
+    assert found.drops > 0
+    assert found.network.as_declared, found.network.reason
+    assert found.trace is not None
+    assert wl.replay(found.trace, system).reproduced
+
+
+def test_of_a_run_that_may_not_be_one_of_the_network_that_is_said():
+    system = rounds.system(wl.streams(buffer=9), properties=[b_hears_nine])
+    folder = record(Path("run"), system, seconds=20, rate=0.0, every=2.0)
+    found = replay_recording(folder, system, since=5.0)
+    assert found.network.as_declared is None
+    at_once = replay_recording(folder, system, since=15.0)
+    assert at_once.expect_violated("b_hears_nine").steps == 0
+    assert at_once.no_trace == "it begins in a state that is violated already"
+    with pytest.raises(wl.UsageError, match="streams is not known to allow, in step 1"):
+        wl.minimize(str(found.trace), system=system)

@@ -26,6 +26,7 @@ from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.steps import RunStep
 from worldline.runs.recording.survey import Survey
 from worldline.runs.unseen import SeenReader
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.lasting import lasting
 
 
@@ -78,6 +79,8 @@ class RecordedRun:
         How handlers failed, each with its step.
     seconds, happenings
         How long it took, and what the journals said in that time.
+    unsure
+        The names of the nodes of which something is missing.
     begins
         When all nodes had begun, in seconds since the recording began; None if the run is
         known from its start on.
@@ -107,11 +110,12 @@ class RecordedRun:
         begin = time.perf_counter()
         self._survey = survey = Survey(journals, len(system.ids), since)
         unsure = survey.silent | survey.gapped
+        self.unsure = tuple(system.ids[index].name for index in sorted(unsure))
         self.stepping = Stepping(
             system,
             survey.receipts(),
             self,
-            missing=tuple(system.ids[index].name for index in sorted(unsure)),
+            missing=self.unsure,
             silent=len(survey.silent),
             is_begun=survey.is_whole,
         )
@@ -218,6 +222,8 @@ class RecordedRun:
             self._instruments.time = self.stepping.now
             self.judge = RunJudge(world, self._judged, world.series, self._reader())
             self.judge.look(world.touched, 0, None, counts=True)
+            if self.judge.violated is not None:
+                self._violate(self.judge.violated, None)
             world.touched.clear()
         if self.begins is None and not self._survey.is_whole:
             self.begins = self.stepping.now
@@ -227,6 +233,11 @@ class RecordedRun:
         seen = self._seen
         assert seen is not None, "who begins amid a run has one"
         is_unsure = self._survey.gapped or self._rerunning.unknown
+        # Of a message that is known by its digest alone, its receiver is unknown once it
+        # arrives.
+        is_unsure = is_unsure or any(
+            type(one.frame) is NamedFrame for one in self._survey.early
+        )
         has_lost = self.stepping.system.observers or seen.gauges
         return seen if is_unsure or has_lost else None
 
