@@ -45,8 +45,8 @@ def test_a_clock_that_is_behind_what_its_node_hears_of_is_put_forward():
 def test_where_nodes_begin_at_different_times_clocks_stay_as_they_are():
     """The first one has sent something, and is known from five seconds on only.
 
-    So what the second does comes late, until that is known; but its clock was right, and so
-    is that of the third, which hears of it.
+    Nothing will ever come of what it did before, so nobody waits for that: the clock of the
+    second is right, and so is that of the third, which hears of it.
     """
     found = merged(
         [saved(0, 9, 5.0), timer(0, 10, 8.0)],
@@ -54,9 +54,9 @@ def test_where_nodes_begin_at_different_times_clocks_stay_as_they_are():
         [saved(2, 1, 1.0), heard(2, 9, 3.0, sender=1, sent=8), timer(2, 10, 9.0)],
     )
     assert found[2:] == [
+        (1, 8, 2.0),
+        (2, 9, 3.0),
         (0, 9, 5.0),
-        (1, 8, 5.0),
-        (2, 9, 5.0),
         (0, 10, 8.0),
         (1, 9, 8.5),
         (2, 10, 9.0),
