@@ -30,6 +30,28 @@ from worldline.runs.loading import system_of
 from worldline.runs.recording.replay import replay_recording
 from worldline.trace.records import Header
 
+_GAUGED = """\
+import worldline as wl
+
+@wl.gauge(initial=0, resume=lambda view: 0)
+def events(value, step, view):
+    return value + 1
+
+@wl.safety
+def few(view):
+    return view.gauge("events") < {late}
+"""
+"""A property that is violated late in a run, by what a gauge says after each event."""
+
+_COUNTED = """\
+import worldline as wl
+
+@wl.safety
+def few(view):
+    return 5 * view[view.nodes[0]].accepted < {late}
+"""
+"""The same by what the primary of the replicated log knows."""
+
 
 class Case(NamedTuple):
     """A system, how it is run, and how many times as long WiDS Checker's replays took."""
@@ -139,11 +161,8 @@ def _long(name: str, events: int) -> None:
         size = sum(p.stat().st_size for p in folder.rglob("*.wlj"))
         seconds = time.perf_counter() - begin
         print(f"{name}: written in {seconds:.0f} s, {size / 1e6:.0f} MB", flush=True)
-        asked.write_text(
-            "import worldline as wl\n\n@wl.gauge(initial=0, resume=lambda view: 0)\n"
-            "def events(value, step, view):\n    return value + 1\n\n@wl.safety\n"
-            f"def few(view):\n    return view.gauge('events') < {events * 19 // 20}\n"
-        )
+        late = _COUNTED if "log" in name else _GAUGED
+        asked.write_text(late.format(late=events * 19 // 20))
         print(_in_a_process("judge", name, folder, str(asked)), end="", flush=True)
         window = asked.with_suffix(".wl")
         if window.exists():

@@ -27,7 +27,10 @@ Of a recording, the folder that 'worldline run' has written, all nodes are run a
 one process, in an order in which everything can have happened, and each property is
 judged after each step. What a node received is compared with what its sender sends now;
 durable fields, checkpoints and failures with what was recorded. The run becomes an
-ordinary trace, for 'show', 'debug', 'query' and 'minimize'.
+ordinary trace, for 'show', 'debug', 'query' and 'minimize'. A journal may be torn at its
+end, as a kill leaves it, or missing. One that is damaged before, or lacks a segment, is
+read with --partial. Of a node of which something is missing the state is unknown, up to its
+next checkpoint or start, and so is what reads it.
 
 With --predicates another question is asked of the same run: the properties and gauges of
 a Python file are added to those of the system (one of the same name goes over the
@@ -75,7 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FIRST:LAST",
         type=_window,
         help="the steps to write as a trace (default: all, or of more than 100,000 the "
-        "last 20,000 before the first violation)",
+        "last 20,000 before the first violation; fewer of a system with large states)",
     )
     recording.add_argument(
         "--from",

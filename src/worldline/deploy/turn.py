@@ -48,7 +48,7 @@ class Leaving:
 
 
 @final
-class Turn:
+class PresentTurn:
     """The present turn of a node, and those before it that wait for the disk.
 
     Parameters

@@ -141,7 +141,7 @@ class System(Declared):
         see `worldline.model.contents`. None has any unless it is given them.
     deviation
         Of a system under recording, the step of the run with which the declared network
-        no longer allowed it, and why; None if it allowed all.
+        no longer allowed it, why, and whether that is sure; None if it allowed all.
     loses_when_down
         Whether something that arrives at a node that is down may be lost.
     stuck
@@ -149,7 +149,7 @@ class System(Declared):
     """
 
     predicates: str | None = None
-    deviation: tuple[int, str] | None = None
+    deviation: tuple[int, str, bool] | None = None
 
     def __init__(
         self,

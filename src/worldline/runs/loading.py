@@ -243,7 +243,7 @@ def _deployed(header: Header, system: System) -> System:
     if isinstance(deviation, dict):
         step, reason = deviation.get("step"), deviation.get("reason")
         if type(step) is int and isinstance(reason, str):
-            made.deviation = step, reason
+            made.deviation = step, reason, deviation.get("sure") is not False
     return made
 
 
@@ -264,12 +264,14 @@ def refuse_undeclared(header: Header, place: StrPath, what: str) -> None:
         return
     deviation, of = header.options.get(DEVIATION), header.network.get("of")
     name = of.get("name") if isinstance(of, dict) else None
-    said = "something"
+    said, does = "something", "does not allow"
     if isinstance(deviation, dict):
         step, reason = deviation.get("step"), deviation.get("reason")
         said = f"step {step}: {reason}"
+        if deviation.get("sure") is False:
+            does = "is not known to allow"
     raise UsageError(
-        f"{os.fspath(place)} is a recorded run that {one_line(str(name))} does not allow, "
+        f"{os.fspath(place)} is a recorded run that {one_line(str(name))} {does}, "
         f"in {one_line(said)}; {what} knows the declared network alone",
         remedy="look at it with worldline debug, or change the network of the system",
     )

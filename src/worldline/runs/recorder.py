@@ -169,8 +169,8 @@ def _options(system: System) -> dict[str, Json]:
         options[INJECTED] = system.injected
         options[FREE] = list(system.free_faults)
     if system.deviation is not None:
-        step, reason = system.deviation
-        options[DEVIATION] = {"step": step, "reason": reason}
+        step, reason, is_sure = system.deviation
+        options[DEVIATION] = {"step": step, "reason": reason, "sure": is_sure}
     if system.predicates is not None:
         options[PREDICATES] = system.predicates
     if system.contents:

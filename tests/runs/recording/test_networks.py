@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.runs.recording import rounds
@@ -15,6 +16,7 @@ from tests.runs.recording.simulated import (
 )
 
 import worldline as wl
+from worldline.runs.recording.replay import replay_recording
 from worldline.trace.format import read
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import (
@@ -81,6 +83,29 @@ def test_a_message_that_arrives_after_the_error_of_its_sender_is_replayed_and_to
     assert found.expect_violated("b_hears_little").steps == 2
 
 
+def test_who_has_left_cannot_be_reached_and_that_is_as_declared():
+    system = on_streams()
+    folder = by_hand(
+        Path("left"),
+        system,
+        [
+            (1.0, "a", GREET),
+            (1.1, "b", greeting(system, 2)),
+            (2.0, "b", STOP),
+            (2.1, "a", ErredRecord(1, "lost", "it has left")),
+            (2.2, "a", GREET),
+            (2.3, "a", ErredRecord(1, "unreachable", "connection refused")),
+            *((3.0, node, STOP) for node in "ac"),
+        ],
+    )
+    found = replayed(folder, system.replace(properties=[]))
+    assert found.network.as_declared, str(found)
+    assert found.trace is not None
+    kinds = [step.kind for step in read(found.trace).run]
+    at = kinds.index("crash")  # at the second error: the first may be the connection
+    assert kinds[at - 1 :] == ["timer", "crash", "transport_error"]
+
+
 def test_a_trace_of_it_is_one_of_the_recorded_network_and_is_not_searched_from():
     system = on_streams().replace(properties=[])
     folder = late(system)
@@ -102,6 +127,11 @@ def test_a_trace_of_it_is_one_of_the_recorded_network_and_is_not_searched_from()
 @wl.safety
 def b_hears_one(view: wl.View) -> bool:
     return bool(view[rounds.B].greeted < 2)
+
+
+@wl.safety
+def b_hears_nine(view: wl.View) -> bool:
+    return bool(view[rounds.B].greeted < 10)
 
 
 def violated_by_two() -> wl.System:
@@ -181,3 +211,29 @@ def test_a_recorded_network_lets_anything_happen_to_a_message():
     for event in world.boot_events():
         world.step(event)
     assert {event.kind.value for event in world.enabled()} >= {"timer", "crash"}
+
+
+@pytest.mark.parametrize("other", [wl.streams(buffer=9), wl.datagrams(loss=False)])
+def test_each_of_several_networks_is_judged_by_itself(other: Any):
+    network = wl.networks({rounds.Greet: wl.datagrams()}, otherwise=other)
+    system = rounds.system(network, properties=[])
+    options: dict[str, Any] = {"seconds": 20, "rate": 0.0}
+    folder = record(Path("run"), system, loss=0.3, duplicate=0.3, **options)
+    found = replayed(folder, system)
+    assert found.divergence is None
+    assert found.drops > 0
+    assert found.network.as_declared, found.network.reason
+    assert found.trace is not None
+    assert wl.replay(found.trace, system).reproduced
+
+
+def test_of_a_run_that_may_not_be_one_of_the_network_that_is_said():
+    system = rounds.system(wl.streams(buffer=9), properties=[b_hears_nine])
+    folder = record(Path("run"), system, seconds=20, rate=0.0, every=2.0)
+    found = replay_recording(folder, system, since=5.0)
+    assert found.network.as_declared is None
+    at_once = replay_recording(folder, system, since=15.0)
+    assert at_once.expect_violated("b_hears_nine").steps == 0
+    assert at_once.no_trace == "it begins in a state that is violated already"
+    with pytest.raises(wl.UsageError, match="streams is not known to allow, in step 1"):
+        wl.minimize(str(found.trace), system=system)

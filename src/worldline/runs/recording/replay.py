@@ -170,7 +170,7 @@ class Replaying:
             properties=rows,
             seconds=run.seconds,
             seed=None,
-            notes=self._notes,
+            notes=(*self._notes, *self._unsure(run)),
             recording=self._folder,
             target=self._target,
             begins=run.begins,
@@ -194,6 +194,14 @@ class Replaying:
             window=None,
         )
 
+    def _unsure(self, run: RecordedRun) -> list[str]:
+        """Return what to know of a trace that shows nodes as they were known last."""
+        if not run.unsure or not self._traces:
+            return []
+        names = ", ".join(run.unsure)
+        shown = "the trace shows such a node as it was when that was last known"
+        return [f"nothing tells all of {names}: {shown}"]
+
     def _with_trace(
         self, report: ReplayedRecording, run: RecordedRun, kept: KeptRun
     ) -> ReplayedRecording:
@@ -204,7 +212,10 @@ class Replaying:
             return replace(report, no_trace=why)
         steps = kept.steps()
         if not steps:
-            return replace(report, no_trace="no step was kept")
+            at_once = run.violation is not None and run.violation.step == 0
+            why = "no step was kept"
+            why = "it begins in a state that is violated already" if at_once else why
+            return replace(report, no_trace=why)
         file = self._out or file_of(self._folder.name, "replayed")
         try:
             if self._window is None:

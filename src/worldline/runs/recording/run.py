@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from worldline.model.errors import UsageError
 from worldline.model.gauges import TimedStep, first_instruments
 from worldline.model.instruments import Instruments
 from worldline.model.observers import Sent
@@ -26,6 +28,7 @@ from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.steps import RunStep
 from worldline.runs.recording.survey import Survey
 from worldline.runs.unseen import SeenReader
+from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.lasting import lasting
 
 
@@ -78,6 +81,8 @@ class RecordedRun:
         How handlers failed, each with its step.
     seconds, happenings
         How long it took, and what the journals said in that time.
+    unsure
+        The names of the nodes of which something is missing.
     begins
         When all nodes had begun, in seconds since the recording began; None if the run is
         known from its start on.
@@ -93,6 +98,7 @@ class RecordedRun:
     ) -> None:
         self._system, self._journals, self._kept = system, journals, kept
         self._judged = judged
+        self._since = since or 0.0
         self._missing = tuple(
             node.name
             for index, node in enumerate(system.ids)
@@ -107,11 +113,12 @@ class RecordedRun:
         begin = time.perf_counter()
         self._survey = survey = Survey(journals, len(system.ids), since)
         unsure = survey.silent | survey.gapped
+        self.unsure = tuple(system.ids[index].name for index in sorted(unsure))
         self.stepping = Stepping(
             system,
             survey.receipts(),
             self,
-            missing=tuple(system.ids[index].name for index in sorted(unsure)),
+            missing=self.unsure,
             silent=len(survey.silent),
             is_begun=survey.is_whole,
         )
@@ -139,8 +146,13 @@ class RecordedRun:
     def run(self) -> list[RecordedNode]:
         """Let all happen, to the end or the first event that goes otherwise."""
         begin, system, survey = time.perf_counter(), self._system, self._survey
+        heard: dict[int, dict[int, int]] = {n: {} for n in range(len(system.ids))}
+        for (index, life), lamport in survey.last_heard().items():
+            heard.setdefault(index, {})[life] = lamport
         lanes = [
-            Lane(self._journals, index, survey.began, survey.begins[index])
+            Lane(
+                self._journals, index, survey.began, survey.begins[index], heard[index]
+            )
             for index in range(len(system.ids))
         ]
         if survey.is_whole:
@@ -164,9 +176,10 @@ class RecordedRun:
     def _run(self, lanes: list[Lane]) -> None:
         take = self._rerunning.take
         starts_first = self._system.boot == "before" and self._survey.is_whole
-        merging = Merging(lanes, starts_first=starts_first)
+        merging = Merging(lanes, starts_first=starts_first, knows=self._survey.knows)
         for one in merging:
             self.happenings += 1
+            self._begin(merging.now)
             self.stepping.now = merging.now
             judge = self.judge
             if judge is not None:
@@ -179,12 +192,26 @@ class RecordedRun:
                 self._diverge(one, error)
                 return
         self._rerunning.end()
+        self._begin(math.inf)
         judge = self.judge
         if judge is not None:
             if self._seen is not None:  # less may be known than after the last step
                 number, touched = self.stepping.steps, self.stepping.world.touched
                 judge.look(touched, number, None, counts=number >= 0)
             judge.end()
+
+    def _begin(self, now: float) -> None:
+        """Judge from here on, if all have begun before a moment that is not too early."""
+        steps, since = self.stepping, self._since
+        if steps.is_begun or now < since or not self._rerunning.has_begun:
+            return
+        if now == math.inf and since > steps.now:
+            raise UsageError(
+                f"the recording ends after {steps.now:,.3f} s, before {since:g} s",
+                remedy="begin earlier",
+            )
+        steps.now = max(steps.now, since)
+        steps.begin()
 
     def _diverge(self, one: Happening, error: Unlike) -> None:
         node = self._system.ids[one.node]
@@ -218,6 +245,8 @@ class RecordedRun:
             self._instruments.time = self.stepping.now
             self.judge = RunJudge(world, self._judged, world.series, self._reader())
             self.judge.look(world.touched, 0, None, counts=True)
+            if self.judge.violated is not None:
+                self._violate(self.judge.violated, None)
             world.touched.clear()
         if self.begins is None and not self._survey.is_whole:
             self.begins = self.stepping.now
@@ -228,7 +257,9 @@ class RecordedRun:
         assert seen is not None, "who begins amid a run has one"
         is_unsure = self._survey.gapped or self._rerunning.unknown
         has_lost = self.stepping.system.observers or seen.gauges
-        return seen if is_unsure or has_lost else None
+        # Once one arrives that is known by its digest alone, its receiver is unknown.
+        digests = any(type(one.frame) is NamedFrame for one in self._survey.early)
+        return seen if is_unsure or has_lost or digests else None
 
     def stepped(self, step: RunStep) -> None:
         """Judge the state after a step."""

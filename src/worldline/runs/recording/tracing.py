@@ -39,7 +39,8 @@ def trace_of(
     why = run.allowed.reason or run.allowed.unknown
     is_allowed = not why
     system = declared.under_recording() if is_allowed else run.system
-    system.deviation = None if is_allowed else (run.unallowed or 1, why)
+    if not is_allowed:
+        system.deviation = run.unallowed or 1, why, bool(run.allowed.reason)
     steps = kept.steps()
     boot = [step for step in steps if step.number <= 0]
     begins = None
