@@ -67,7 +67,7 @@ class Driven:
             limits=LinkLimits(),
             companions=(),
             returns=False,
-            say=print,
+            say=lambda line: None,
             stopped=lambda node, error: None,
         )
         self._runner = runner = NodeRunner(setup, node)

@@ -24,6 +24,7 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
 from worldline.deploy.journal_options import JournalOptions, Sync
 from worldline.deploy.keeping import stopped, within
+from worldline.deploy.names import numbered
 from worldline.deploy.outlets import LinkLimits, TlsContexts
 from worldline.deploy.recovery import recorded_run
 from worldline.deploy.runner import NodeRunner, Setup
@@ -174,9 +175,10 @@ class Host:
         Raises
         ------
         UsageError
-            If an address or a journal is in use.
+            If an address or a journal is in use, or nobody knows a host.
         """
         setup = self._setup()
+        setup.addresses[:] = await numbered(setup.addresses)
         self._cpu = time.process_time()
         try:
             for node in self._nodes:

@@ -113,9 +113,8 @@ class KeptBack:
             return  # what happens here looks again
         self._is_looking = True
         try:
+            self._watch()
             while self._life.is_up and (self._retry() or self._make_next()):
-                pass
-            if self._watches:
                 self._watch()
         finally:
             self._is_looking = False
@@ -159,19 +158,35 @@ class KeptBack:
     def _try_all(self) -> None:
         """Try all calls that wait: the guard of one may depend on what it is given."""
         self._sweep = None
-        for name, waiting in list(self._calls.items()):
-            left = deque(
-                (event, answer)
-                for event, answer in waiting
-                if not (answer.done() or self._life.call(event, answer))
-            )
-            if left:
-                self._calls[name] = left
-            else:
-                self._calls.pop(name, None)
+        self._is_looking = True  # or what happens here would make the same calls again
+        try:
+            for name in list(self._calls):
+                self._try_each(name, self._calls[name])
+                if not self._life.is_up:
+                    return  # who waits has been told
+        finally:
+            self._is_looking = False
+        self.look()
         self._plan_sweep()
 
+    def _try_each(self, name: str, waiting: deque[_Call]) -> None:
+        for _ in range(len(waiting)):
+            event, answer = waiting[0]
+            if answer.done():
+                waiting.popleft()
+            elif not self._life.call(event, answer):
+                waiting.rotate(-1)
+            elif self._life.is_up:
+                waiting.popleft()
+                self._watch()
+            else:
+                return
+        if not waiting:
+            del self._calls[name]
+
     def _watch(self) -> None:
+        if not self._watches:
+            return
         state = StateCopy(self._life.kind, self._life.node)
         left = []
         for predicate, done in self._watches:

@@ -76,8 +76,7 @@ def test_a_replay_from_a_time_goes_as_the_end_of_the_whole_one(network: Any):
     whole = replay_recording(folder, system, out=Path("whole.wl"))
     found = replay_recording(folder, system, since=10.0)
     assert found.divergence is None
-    assert found.begins is not None
-    assert 7 < found.begins < 10
+    assert found.begins == 10.0
     assert "begins at" in str(found)
     assert found.replay.endswith("--from 10")
     # Both violate it in one moment, of which the windows know the same.
@@ -123,7 +122,7 @@ def test_a_node_that_was_killed_is_down_where_the_replay_begins():
     folder = record(
         Path("run"), system, seconds=40, weather=weather, every=2.0, segmented=True
     )
-    for since in (19.0, 22.0, 30.0):
+    for since in (19.0, 22.0, 24.9):
         found = replay_recording(folder, system, since=since)
         assert found.divergence is None
         assert found.trace is not None
@@ -167,7 +166,7 @@ def test_after_a_gap_a_node_goes_on_at_its_checkpoint_and_is_not_judged_before()
     with_gap(scribe, 1, 9.0, 20.0).write(Path("run"))
     found = replay_recording(Path("run"), system)
     assert found.divergence is None
-    assert "b: something is missing" in str(found)
+    assert "b: no space left on device; what it did is not known" in str(found)
     assert "no space left on device" in str(found)
     assert found.nodes[1].gaps == ("no space left on device",)
     rows = {row.name: row for row in found.properties}

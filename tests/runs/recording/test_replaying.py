@@ -164,15 +164,6 @@ def test_a_torn_tail_is_left_out_and_told(folder: Path):
     assert "bytes at the end of its journal are torn" in str(found)
 
 
-def test_messages_that_the_journals_lack_show_what_happened_otherwise(folder: Path):
-    """Half of a journal: what it sent later was received, and it has no such event."""
-    journal = folder / "b" / "1-0.wlj"
-    journal.write_bytes(journal.read_bytes()[: journal.stat().st_size // 2])
-    differs = replayed(folder, rounds.system(properties=[])).divergence
-    assert differs is not None
-    assert "b has no event of Lamport time" in differs.happened
-
-
 def failing(exception: BaseException) -> Any:
     def fail(number: int) -> None:
         if number > 3:

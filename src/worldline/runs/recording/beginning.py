@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, final
 
 from worldline.runs.recording.journaled import Life
 from worldline.trace.journal.checkpoints import NodeCheckpoint
 from worldline.trace.journal.reading import Turn
 from worldline.trace.journal.records import CheckpointRecord, StartedRecord
+
+EventName: TypeAlias = tuple[int, int]
+"""An event among those of its node: the incarnation, and the Lamport time."""
 
 _NS = 1e-9
 _BEGIN = frozenset({StartedRecord, CheckpointRecord})
@@ -27,6 +30,9 @@ class Beginning(NamedTuple):
         When it was written, in nanoseconds.
     is_first
         Whether it is the first start of all.
+    knows
+        The last event of each other node of which it had heard by then, by index, as far
+        as its journal says.
     """
 
     life: int
@@ -34,6 +40,7 @@ class Beginning(NamedTuple):
     record: int
     at: int
     is_first: bool
+    knows: Mapping[int, EventName]
 
 
 def behind(begin: Beginning, lives: Iterable[Life]) -> Iterator[Sequence[Any]]:
@@ -104,20 +111,29 @@ class Beginnings:
         """Whether each begins with its first start."""
         return all(places[0].is_first for places in self._of.values())
 
-    def look(self, index: int, lives: Iterable[Life]) -> Iterator[Turn]:
-        """Look through the journal of a node, and yield its turns."""
+    def look(
+        self, index: int, lives: Iterable[Life], heard: Mapping[int, EventName]
+    ) -> Iterator[Turn]:
+        """Look through the journal of a node, and yield its turns.
+
+        Parameters
+        ----------
+        heard
+            The last event of each other node of which it has heard in the turns so far;
+            who takes a turn goes on with it.
+        """
         clock = TurnClock()
         for life, one in enumerate(lives):
             for place, turn in enumerate(one.turns()):
                 if not self.began or turn.wall_ns < self.began:
                     self.began = turn.wall_ns
                 at = clock.at(turn.monotonic_ns, turn.wall_ns)
+                yield turn
                 for number, record in enumerate(turn.records):
                     if type(record) in _BEGIN:
                         first = getattr(record, "incarnation", 0) == 1
-                        begin = Beginning(life, place, number, at, first)
+                        begin = Beginning(life, place, number, at, first, dict(heard))
                         self._of[index].append(begin)
-                yield turn
 
     def last_before(self, since: float | None, count: int) -> list[Beginning | None]:
         """Return the last of each node that was before a time; if none was, the first.

@@ -21,6 +21,7 @@ from worldline.trace.journal.records import (
     FateRecord,
     FiredRecord,
     GapRecord,
+    JournalRecord,
     ReceivedRecord,
     RetriedRecord,
     StartedRecord,
@@ -106,6 +107,10 @@ class Lane:
         Nanoseconds of the wall clock at which the run began.
     begin
         Where to begin; None for the start.
+    heard
+        The Lamport time of the last event of each of its lives that others heard of, by
+        the number of the life. A journal that ends before it was cut: what is sent was
+        written before.
 
     Attributes
     ----------
@@ -125,6 +130,7 @@ class Lane:
         index: int,
         began: int,
         begin: Beginning | None = None,
+        heard: Mapping[int, int] | None = None,
     ) -> None:
         self._begin = begin
         self._lives = journals.lives(index) or ()
@@ -132,6 +138,8 @@ class Lane:
         self._frames = journals.frames
         self._index = index
         self._began = began
+        self._heard = heard or {}
+        self._life = 0
         self._lamport = 0
         self._waiting: list[Any] = []
         self.events = self.incarnations = self.torn = 0
@@ -139,33 +147,89 @@ class Lane:
         self.gaps: list[str] = []
 
     def __iter__(self) -> Iterator[Happening]:
-        clock, begin, last = TurnClock(), self._begin, 0
+        clock, begin = TurnClock(), self._begin
         time: float | None = None
         for number, life in enumerate(self._lives):
             self.incarnations += 1
-            self._waiting.clear()
-            if time is not None and life.number > last + 1:
-                yield self._gap(time, f"the journal of life {last + 1} is not there")
-            last = life.number
-            self.stopped, time = "", None
+            is_new = True
             for place, (monotonic, wall, records) in enumerate(life.turns()):
                 if not records:
                     continue
                 at, skipped = clock.at(monotonic, wall), 0
                 if begin is not None:
                     if number < begin.life or place < begin.turn:
+                        self._life = life.number - (number == begin.life)
                         continue
                     skipped, begin = begin.record, None
                 before: float | None = time
                 time = (at - self._began) * _NS
-                if type(records[0]) is GapRecord and before is not None and not skipped:
+                if is_new:
+                    yield from self._between(before, life.number, records[0])
+                    self._waiting.clear()
+                    self.stopped, is_new = "", False
+                    self._life = life.number
+                elif type(records[0]) is GapRecord and not skipped:
                     # It was noted when writing went on, and begins where it failed.
+                    assert before is not None, "it is not the first of its life"
                     yield self._beside(before, GAP, None)
                     skipped = 1
                 yield from self._block(time, records, skipped)
             self.torn += life.torn
-            if time is not None:
-                yield self._beside(time, Kind.CRASH, self.stopped)
+        if time is not None:
+            yield self._ending(time, 0)
+        last = max(self._heard, default=0)
+        if self.incarnations and self._life < last:
+            yield from self._lost(time or 0.0, range(self._life + 1, last + 1))
+
+    def _between(
+        self, time: float | None, life: int, first: JournalRecord
+    ) -> Iterator[Happening]:
+        """Say how the life before one ended, and which lives between are not there.
+
+        Parameters
+        ----------
+        time
+            When it did; None if there is none before.
+        """
+        lost = range(self._life + 1, life)
+        if time is not None:
+            began = first.lamport if type(first) is StartedRecord and not lost else 0
+            yield self._ending(time, began)
+        if lost:
+            yield from self._lost(time, lost)
+
+    def _lost(self, time: float | None, lives: range) -> Iterator[Happening]:
+        """Say that some lives are not there; behind another one that is a gap."""
+        which = (
+            f"life {lives[0]}"
+            if len(lives) == 1
+            else f"lives {lives[0]} to {lives[-1]}"
+        )
+        why = f"the journal of {which} is not there"
+        if time is None:
+            self.gaps.append(why)
+        else:
+            yield self._gap(time, why)
+
+    def _ending(self, time: float, began: int) -> Happening:
+        """Return how a life ended: it stopped, or nobody knows what else it did.
+
+        Parameters
+        ----------
+        began
+            The Lamport time at which the next one began.
+        """
+        heard = self._heard.get(self._life, 0)
+        last = max(heard, began)
+        if last <= self._lamport or self.stopped:
+            return self._beside(time, Kind.CRASH, self.stopped)
+        who = "others received" if heard == last else "its next life knew"
+        return self._gap(
+            time,
+            f"the journal of life {self._life} ends at {time:,.3f} s, Lamport time "
+            f"{self._lamport:,}, and {who} what it did up to {last:,}: it was cut, or a part "
+            "was lost, as nothing is sent before it is written",
+        )
 
     def _gap(self, time: float, why: str) -> Happening:
         self.gaps.append(why)

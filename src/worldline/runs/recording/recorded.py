@@ -247,8 +247,8 @@ class ReplayedRecording(BaseReport):
                     "and left out"
                 )
             lines += [
-                f"{one.node}: something is missing, so its state is not known until its "
-                f"next checkpoint or start: {why}"
+                f"{one.node}: {why}; what it did is not known from there to its next "
+                "checkpoint or start, if it has one"
                 for why in one.gaps
             ]
         return lines

@@ -99,8 +99,11 @@ class Rerunning:
             self._refused(one)
         else:
             _OF[kind](self, index, one.what, one.notes)
-        if not steps.is_begun and not self._expected:
-            steps.begin()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether all nodes have begun."""
+        return not self._expected
 
     def end(self) -> None:
         """Let stop what did, and of which something was still under way."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from worldline.model.errors import UsageError
 from worldline.model.gauges import TimedStep, first_instruments
 from worldline.model.instruments import Instruments
 from worldline.model.observers import Sent
@@ -96,6 +98,7 @@ class RecordedRun:
     ) -> None:
         self._system, self._journals, self._kept = system, journals, kept
         self._judged = judged
+        self._since = since or 0.0
         self._missing = tuple(
             node.name
             for index, node in enumerate(system.ids)
@@ -143,8 +146,13 @@ class RecordedRun:
     def run(self) -> list[RecordedNode]:
         """Let all happen, to the end or the first event that goes otherwise."""
         begin, system, survey = time.perf_counter(), self._system, self._survey
+        heard: dict[int, dict[int, int]] = {n: {} for n in range(len(system.ids))}
+        for (index, life), lamport in survey.last_heard().items():
+            heard.setdefault(index, {})[life] = lamport
         lanes = [
-            Lane(self._journals, index, survey.began, survey.begins[index])
+            Lane(
+                self._journals, index, survey.began, survey.begins[index], heard[index]
+            )
             for index in range(len(system.ids))
         ]
         if survey.is_whole:
@@ -168,9 +176,10 @@ class RecordedRun:
     def _run(self, lanes: list[Lane]) -> None:
         take = self._rerunning.take
         starts_first = self._system.boot == "before" and self._survey.is_whole
-        merging = Merging(lanes, starts_first=starts_first)
+        merging = Merging(lanes, starts_first=starts_first, knows=self._survey.knows)
         for one in merging:
             self.happenings += 1
+            self._begin(merging.now)
             self.stepping.now = merging.now
             judge = self.judge
             if judge is not None:
@@ -183,12 +192,26 @@ class RecordedRun:
                 self._diverge(one, error)
                 return
         self._rerunning.end()
+        self._begin(math.inf)
         judge = self.judge
         if judge is not None:
             if self._seen is not None:  # less may be known than after the last step
                 number, touched = self.stepping.steps, self.stepping.world.touched
                 judge.look(touched, number, None, counts=number >= 0)
             judge.end()
+
+    def _begin(self, now: float) -> None:
+        """Judge from here on, if all have begun before a moment that is not too early."""
+        steps, since = self.stepping, self._since
+        if steps.is_begun or now < since or not self._rerunning.has_begun:
+            return
+        if now == math.inf and since > steps.now:
+            raise UsageError(
+                f"the recording ends after {steps.now:,.3f} s, before {since:g} s",
+                remedy="begin earlier",
+            )
+        steps.now = max(steps.now, since)
+        steps.begin()
 
     def _diverge(self, one: Happening, error: Unlike) -> None:
         node = self._system.ids[one.node]

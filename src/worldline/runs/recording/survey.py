@@ -13,15 +13,30 @@ from typing import Any, NamedTuple, TypeAlias, final
 from worldline.runs.recording.beginning import (
     Beginning,
     Beginnings,
+    EventName,
     behind,
     lamport_before,
 )
 from worldline.runs.recording.journaled import Journals
-from worldline.trace.journal.records import GapRecord, ReceivedRecord
+from worldline.trace.journal.records import (
+    CalledRecord,
+    CheckpointRecord,
+    ErredRecord,
+    FiredRecord,
+    GapRecord,
+    ReceivedRecord,
+    RetriedRecord,
+    StartedRecord,
+)
 
 _PLACES = 20
 """Bits of the place of a send among those of its event."""
 
+
+_NONE: EventName = (0, 0)
+
+_TICKS = frozenset({CalledRecord, ErredRecord, FiredRecord, RetriedRecord})
+"""What is an event, beside a start and what is received."""
 
 SendName: TypeAlias = tuple[int, int, int, int]
 """The name of a send: whose, in which incarnation and event, and which of its sends."""
@@ -68,13 +83,16 @@ class Survey:
         self._since: Mapping[int, int] = {}
         self._early: dict[SendName, Early] = {}
         self.gapped: set[int] = set()
+        self._heard: dict[int, EventName] = {}
+        self._life = self._lamport = 0
+        self._ends: dict[EventName, int] = {}
         known = Beginnings()
         for index in range(count):
-            numbers = [life.number for life in journals.lives(index) or ()]
-            if numbers and numbers != [*range(numbers[0], numbers[-1] + 1)]:
-                self.gapped.add(index)
-            for turn in known.look(index, journals.lives(index) or ()):
+            self._heard, self._life = {}, 0
+            for turn in known.look(index, journals.lives(index) or (), self._heard):
                 self._take(index, turn.records)
+            self._end(index)
+        self._note_cut()
         self.began = known.began
         self.silent = frozenset(range(count)) - known.nodes
         self.begins: Sequence[Beginning | None] = [None] * count
@@ -88,6 +106,22 @@ class Survey:
     def is_whole(self) -> bool:
         """Whether the run is known from its start on."""
         return not any(self.begins)
+
+    @property
+    def knows(self) -> dict[int, Mapping[int, EventName]]:
+        """Of which events each node has heard before it begins; see `Merging`."""
+        return {
+            index: begin.knows
+            for index, begin in enumerate(self.begins)
+            if begin is not None and begin.knows
+        }
+
+    def last_heard(self) -> dict[EventName, int]:
+        """Return the Lamport time of the last event of each life that somebody heard of.
+
+        A life is named by the index of its node and its number.
+        """
+        return {whose: max(keys) >> _PLACES for whose, keys in self._of.items()}
 
     @property
     def early(self) -> list[Early]:
@@ -117,18 +151,54 @@ class Survey:
 
     def _take(self, index: int, records: Sequence[Any]) -> None:
         for record in records:
-            if type(record) is ReceivedRecord:
+            kind = type(record)
+            if kind is ReceivedRecord:
                 self._note(index, record.packets)
-            elif type(record) is GapRecord:
+            elif kind in _TICKS:
+                self._lamport += 1
+            elif kind is StartedRecord or (kind is CheckpointRecord and not self._life):
+                self._begin(index, record)
+            elif kind is GapRecord:
+                self.gapped.add(index)
+
+    def _begin(self, index: int, record: Any) -> None:
+        """Begin with a life of a node, or where what is left of its journal does."""
+        if type(record) is CheckpointRecord:
+            record = self._journals.checkpoint(record.state)
+        if self._life:
+            is_next = record.incarnation == self._life + 1
+            if not is_next or record.lamport > self._lamport:
+                self.gapped.add(index)
+            self._end(index)
+        self._life = record.incarnation
+        self._lamport = record.lamport + (type(record) is StartedRecord)
+
+    def _end(self, index: int) -> None:
+        if self._life:
+            self._ends[index, self._life] = self._lamport
+
+    def _note_cut(self) -> None:
+        """Note the nodes of which others heard what their own journals do not have."""
+        first: dict[int, int] = {}
+        for index, life in self._ends:
+            first.setdefault(index, life)
+        for (index, life), lamport in self.last_heard().items():
+            if life >= first.get(index, life) and lamport > self._ends.get(
+                (index, life), 0
+            ):
                 self.gapped.add(index)
 
     def _note(self, index: int, packets: bytes) -> None:
-        since, of = self._since, self._of
+        since, of, heard = self._since, self._of, self._heard
         for sender, incarnation, lamport, place in self._journals.names(packets):
             keys = of.get((sender, incarnation))
             if keys is None:
                 keys = of[sender, incarnation] = array("Q")
             keys.append(lamport << _PLACES | place)
+            self._lamport = max(self._lamport, lamport) + 1
+            event = incarnation, lamport
+            if event > heard.get(sender, _NONE):
+                heard[sender] = event
             if since and lamport <= since.get(sender, -1):
                 self._note_early(index, packets)
 
