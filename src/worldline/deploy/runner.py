@@ -16,6 +16,7 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.datagrams import DatagramSocket
 from worldline.deploy.journal import JournalWriter
 from worldline.deploy.journal_options import JournalOptions
+from worldline.deploy.keeping import stopped
 from worldline.deploy.life import NodeLife
 from worldline.deploy.links import Links
 from worldline.deploy.outlets import LinkLimits, Messages, Outlets, TlsContexts
@@ -326,7 +327,7 @@ class NodeRunner:
             return
         life, turn, wire, journal = present
         wire.close(bye=reason is not None)
-        turn.stop()
+        turn.stop(stopped(self._node))
         life.stop()
         self._memory = life.after()
         if journal is not None:
