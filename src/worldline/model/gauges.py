@@ -19,7 +19,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, NotRecorded
 from worldline.model.events import Choices, Event
 from worldline.model.gauge_values import ATOMS, kept_value
 from worldline.model.instruments import Instruments
@@ -242,6 +242,8 @@ def first_instruments(
     gauges: Sequence[Gauge],
     view: View | None = None,
     known: Mapping[str, Any] | None = None,
+    *,
+    recorded: bool = False,
 ) -> Instruments:
     """Return the instruments of a run before its first event.
 
@@ -251,21 +253,29 @@ def first_instruments(
         The state in which it begins; None if it begins at the start.
     known
         The values that gauges have there, by name, as far as somebody knows.
+    recorded
+        Whether the run is one that was recorded: a gauge that cannot begin in a state is
+        unknown then, and no error.
 
     Raises
     ------
     ModelError
         If a gauge cannot begin in a state.
     """
-    values = known or {}
-    return Instruments(
-        {
-            g.name: values[g.name]
-            if g.name in values
-            else (g.initial if view is None else g.resumed(view))
-            for g in gauges
-        }
-    )
+    values, unknown = dict(known or {}), set()
+    for one in gauges:
+        if one.name in values:
+            continue
+        if view is None:
+            values[one.name] = one.initial
+        elif recorded and one.resume is None:
+            values[one.name] = one.initial
+            unknown.add(one.name)
+        else:
+            values[one.name] = one.resumed(view)
+    instruments = Instruments({one.name: values[one.name] for one in gauges})
+    instruments.unknown = unknown
+    return instruments
 
 
 def fold(
@@ -308,22 +318,37 @@ def _fold_all(
     view: View,
     series: running.Series | None,
 ) -> None:
-    one = None
-    if series is not None:
-        series.enter(_MARK)
+    if series is None:
+        for one in gauges:  # each runs by itself
+            instruments.fold(one.name)
+            _fold_known(one, instruments, step, view)
+        return
+    present: Gauge | None = None
+    series.enter(_MARK)
     try:
         running.check()
-        for one in gauges:
-            instruments.fold(one.name)
-            _fold(one, instruments.gauges, step, view)
+        for present in gauges:
+            instruments.fold(present.name)
+            _fold_known(present, instruments, step, view)
             running.check()
     except BaseException as error:
-        if one is None or series is None:
+        if present is None:
             raise
-        refuse(f"gauge {one.name}", one.fold, running.cause(error), _REMEDY)
+        refuse(f"gauge {present.name}", present.fold, running.cause(error), _REMEDY)
     finally:
-        if series is not None:
-            series.leave()
+        series.leave()
+
+
+def _fold_known(
+    one: Gauge, instruments: Instruments, step: TimedStep, view: View
+) -> None:
+    """Fold a step into a gauge, unless that reads what nobody knows: then nor is it."""
+    if one.name in instruments.unknown:
+        return
+    try:
+        _fold(one, instruments.gauges, step, view)
+    except NotRecorded:
+        instruments.unknown.add(one.name)
 
 
 def _fold(one: Gauge, values: dict[str, Any], step: TimedStep, view: View) -> None:

@@ -200,7 +200,8 @@ class _Watched:
     def is_undecided(self) -> bool:
         """Whether it is false at the end of the run, and may yet be true."""
         is_liveness = self.prop.kind is PropertyKind.LIVENESS
-        return is_liveness and self.is_false and self._decided is None
+        is_open = self.is_false and self._decided is None
+        return is_liveness and is_open and not self._watch.unsure
 
     def look(self, step: int, lamport: int | None) -> bool:
         """Judge the property in the present state; say whether that violates it first."""
@@ -211,10 +212,8 @@ class _Watched:
             self._retire()
             return False
         except NotRecorded as error:
-            # It may yet be violated by what is known.
-            self.unknown = (
-                self.unknown or f"from step {step} on not known: {error.what}"
-            )
+            self._step = step
+            self._lose(error.what)
             if self.is_false:
                 self.is_false = False
                 self._watch.end()
@@ -238,8 +237,14 @@ class _Watched:
             is_due = self._decide()
             if is_due:
                 self.due = due
+        if self._watch.unsure and not self.unknown:
+            self._lose(self._watch.unsure)
         self._watch.note()
         return is_due
+
+    def _lose(self, what: str) -> None:
+        """Take note that nobody knows what it is; what is known may yet violate it."""
+        self.unknown = self.unknown or f"not known from step {self._step} on: {what}"
 
     def _retire(self) -> None:
         self.is_false, self.is_over = False, True

@@ -128,7 +128,8 @@ def record(
         go_back(world, begins)
     if times is not None:
         at = None if begins is None else world.view
-        world.attach(first_instruments(world.system.gauges, at, gauges))
+        declared_ = world.system.gauges
+        world.attach(first_instruments(declared_, at, gauges, recorded=True))
     events = list(_numbered(boot, prologue, schedule))
     steps = _steps(world, events, times, diverges=ending.property == DIVERGENCE)
     if world.instruments is not None and ended is not None:

@@ -86,7 +86,7 @@ def instruments_of(trace: Trace, world: World) -> Instruments | None:
         return first_instruments(gauges)
     classes, known = ClassTable.of(world.system), state.gauges or {}
     values = {name: settled(decode(value, classes)) for name, value in known.items()}
-    return first_instruments(gauges, world.view, values)
+    return first_instruments(gauges, world.view, values, recorded=True)
 
 
 def restored(system: System, record: StateRecord) -> Checkpoint:

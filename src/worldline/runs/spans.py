@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, final
 
+from worldline.model.errors import NotRecorded
 from worldline.model.properties import Property
 from worldline.model.usercode.running import Series
 from worldline.runs.alarms import Alarms
@@ -61,6 +62,9 @@ class SpanWatch:
         When the confidence was 1 first in the present span; None if it never was.
     is_sampled
         Whether it is looked at now and then: between two looks nobody knows what it is.
+    unsure
+        What nobody knows that the confidence asked for, the first time; empty if it never
+        did.
     """
 
     def __init__(
@@ -86,6 +90,8 @@ class SpanWatch:
         self._sure: float | None = None
         self._gauges: Mapping[str, Any] = {}
         self._why = ""
+        self.unsure = ""
+        self._is_known = True
 
     @property
     def is_false(self) -> bool:
@@ -132,13 +138,19 @@ class SpanWatch:
     def _read_gauges(self) -> None:
         instruments = self._world.instruments
         if self._detailed and instruments is not None:
-            self._gauges = dict(instruments.gauges)
+            self._gauges = instruments.known
 
     def is_sure(self) -> bool:
         """Say whether the property is false, and its confidence 1 by now."""
         if not self._may_be_due:
             return False
-        self._asked = self._prop.confident(self._world.view, self._series)
+        try:
+            self._asked = self._prop.confident(self._world.view, self._series)
+        except NotRecorded as error:
+            self._asked, self.unsure = 0.0, self.unsure or error.what
+            self._is_known = False
+            return False
+        self._is_known = True
         return self._asked >= 1
 
     def deadline(self) -> float:
@@ -161,7 +173,7 @@ class SpanWatch:
 
     def note(self) -> None:
         """Note what `is_sure` has found."""
-        if not self._may_be_due:
+        if not self._may_be_due or not self._is_known:
             return
         self._sure = max(self._asked, self._sure or 0.0)
         if self._asked >= 1 and self.due is None:

@@ -14,7 +14,6 @@ from typing import Any, final
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import NotRecorded
 from worldline.model.gauges import Gauge, TimedStep, fold
-from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind
@@ -36,8 +35,6 @@ class SeenReader:
     ----------
     left_out
         Whether an element of a form was not asked.
-    gauges
-        The names of the gauges that are not known any more.
     has_lost
         Whether events are not known that histories would have.
     """
@@ -47,23 +44,29 @@ class SeenReader:
         self._unknown = unknown
         self._inner = LiveReader(world)
         self.left_out = False
-        self.gauges: set[str] = set()
         self.has_lost = False
         self.view = View(world.system, self, world.instruments)
+
+    @property
+    def gauges(self) -> Set[str]:
+        """The names of the gauges that are not known any more."""
+        instruments = self._world.instruments
+        return frozenset() if instruments is None else instruments.unknown
 
     def read(self, read: ColumnRead) -> Any:
         system, column = self._world.system, read.column
         layout = system.layout
-        if column == INSTRUMENTS:
-            if read.what == "gauge" and read.detail[0] in self.gauges:
-                raise NotRecorded(f"the gauge {read.detail[0]}")
-        elif column >= layout.first:
+        if column >= layout.first:
             node = system.ids[layout.node_of(column)]
             if system.index[node] in self._unknown:
                 raise NotRecorded(f"{node}")
             if self._unknown and layout.columns[column].kind is ColumnKind.INBOX:
                 raise NotRecorded(f"what is under way to {node}")
-        elif self.has_lost and layout.columns[column].kind is ColumnKind.OBSERVER:
+        elif (
+            self.has_lost
+            and column >= 0
+            and layout.columns[column].kind is ColumnKind.OBSERVER
+        ):
             name = system.observers[layout.columns[column].index].name
             raise NotRecorded(f"the history {name}")
         return self._inner.read(read)
@@ -79,7 +82,8 @@ class SeenReader:
         """Take note that events happen of which nothing is known."""
         if self._unknown:
             self.has_lost = True
-            self.gauges.update(one.name for one in gauges)
+            if self._world.instruments is not None:
+                self._world.instruments.unknown.update(one.name for one in gauges)
 
     def resume(self, gauges: Sequence[Gauge]) -> None:
         """Let gauges go on that can begin in a state, once that is known."""
@@ -87,23 +91,18 @@ class SeenReader:
         if self._unknown or instruments is None:
             return
         for one in gauges:
-            if one.name in self.gauges and one.resume is not None:
+            if one.name in instruments.unknown and one.resume is not None:
                 try:
                     instruments.gauges[one.name] = one.resumed(self.view)
                 except NotRecorded:
                     continue
-                self.gauges.discard(one.name)
+                instruments.unknown.discard(one.name)
 
     def fold(self, gauges: Sequence[Gauge], step: TimedStep, number: int) -> None:
         """Fold a step into gauges, as far as these are known."""
         instruments = self._world.instruments
         assert instruments is not None, "who has gauges has instruments"
-        for one in gauges:
-            if one.name not in self.gauges:
-                try:
-                    fold([one], instruments, step, self.view, number=number)
-                except NotRecorded:
-                    self.gauges.add(one.name)
+        fold(gauges, instruments, step, self.view, number=number)
 
     def holds(self, prop: Property) -> bool:
         """Judge a property.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,6 @@ from tests.runs.recording.simulated import Scribe, scribe_of
 import worldline as wl
 from worldline.runs.recording.replay import replay_recording
 
-NODES = (A, B, C)
 KILLED = "at 8s crash c, at 9s restart c, at 16s crash c, at 17s restart c"
 
 
@@ -25,6 +26,22 @@ def told_by_the_one_before(view: wl.View) -> bool:
     )
 
 
+@wl.gauge(initial=0.0)
+def last_greeting(value: float, step: wl.TimedStep, view: wl.View) -> float:
+    return step.time if step.event.node == C else value
+
+
+def sure(view: wl.View) -> float:
+    """Never sure, as long as the last greeting is known: there is one each second."""
+    return float(min(1.0, (view.time - view.gauge("last_greeting")) / 5))
+
+
+@wl.liveness(confidence=sure)
+def many_at_a(view: wl.View) -> bool:
+    return bool(view[A].kept > 1_000)
+
+
+GAUGED = rounds.system(properties=[many_at_a], gauges=[last_greeting])
 SYSTEM = rounds.system(properties=[told_by_the_one_before])
 
 
@@ -126,3 +143,27 @@ def test_what_nobody_heard_of_was_not_cut():
     del one.lives[2][-1].turns[-1:]  # that it stopped
     found = replayed(written(one))
     assert (found.nodes[2].gaps, found.nodes[2].stopped, found.exit_code) == ((), "", 0)
+
+
+def test_a_gauge_that_has_not_seen_all_makes_no_property_due():
+    whole = replay_recording(written(scribe()), GAUGED)
+    assert (whole.undecided, whole.unknown, whole.exit_code) == (("many_at_a",), (), 3)
+    shutil.rmtree("run/c")
+    found = replay_recording(Path("run"), GAUGED)
+    assert (found.undecided, found.unknown) == ((), ("many_at_a",))
+    assert (found.verdict, found.exit_code) == (wl.Verdict.UNKNOWN, 3)
+    said = "not known from step 0 on: it reads the gauge last_greeting"
+    assert said in str(found)
+    (span,) = found.properties[0].spans
+    assert (span.confidence, span.due, span.gauges) == (None, None, {})
+
+
+@pytest.mark.parametrize("resumes", [False, True])
+def test_a_gauge_begins_amid_a_run_with_what_it_resumes(resumes: bool):
+    resume = (lambda view: 20.0) if resumes else None
+    gauge = dataclasses.replace(last_greeting, resume=resume)
+    system = GAUGED.replace(gauges=[gauge])
+    found = replay_recording(written(scribe(every=3.0)), system, since=20.0)
+    assert found.unknown == (() if resumes else ("many_at_a",))
+    assert found.undecided == (("many_at_a",) if resumes else ())
+    assert found.exit_code == 3

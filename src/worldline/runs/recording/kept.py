@@ -8,7 +8,6 @@ begin with any.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import final
 
@@ -47,7 +46,7 @@ class KeptState:
     letters
         What is under way, each with the index of the node for which it is.
     gauges, time
-        What the instruments showed.
+        What the instruments showed, as far as that is known.
     """
 
     around: tuple[Frozen, ...]
@@ -59,14 +58,8 @@ class KeptState:
     time: float
 
 
-def kept_state(run: Stepping, unknown: Set[str] = frozenset()) -> KeptState:
-    """Return the present state of a run.
-
-    Parameters
-    ----------
-    unknown
-        The names of the gauges that are not known.
-    """
+def kept_state(run: Stepping) -> KeptState:
+    """Return the present state of a run."""
     world, types = run.world, run.system.types
     pairs = list(zip(types, world.nodes, strict=True))
     mail, instruments = run.allowed.mail, world.instruments
@@ -79,13 +72,7 @@ def kept_state(run: Stepping, unknown: Set[str] = frozenset()) -> KeptState:
         ignored=tuple(ignored_fields(kind, node) for kind, node in pairs),
         mail=None if mail is None else tuple(box.freeze() for box in mail),
         letters=(*run.letters.envelopes(), *run.doomed),
-        gauges={
-            name: value
-            for name, value in (
-                {} if instruments is None else instruments.gauges
-            ).items()
-            if name not in unknown
-        },
+        gauges={} if instruments is None else instruments.known,
         time=run.now,
     )
 
@@ -115,18 +102,12 @@ class KeptRun:
     ----------
     first, last
         The numbers of the steps to keep; None for the whole run, or its last steps.
-
-    Attributes
-    ----------
-    unknown
-        The names of the gauges that are not known; it changes.
     """
 
     def __init__(self, first: int | None = None, last: int | None = None) -> None:
         self._first, self._last = first, last
         self._stretches: deque[KeptStretch] = deque()
         self._is_begun = False
-        self.unknown: Set[str] = frozenset()
 
     def begin(self) -> None:
         """Keep what comes from the start of the run on."""
@@ -142,7 +123,7 @@ class KeptRun:
         self._stretches.clear()
         self._is_begun = True
         if was_begun or self._first is None or self._first <= run.steps + 1:
-            self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
+            self._stretches.append(KeptStretch(kept_state(run)))
 
     def add(self, step: RunStep, run: Stepping) -> None:
         """Keep a step that has happened."""
@@ -152,12 +133,12 @@ class KeptRun:
             return
         if not self._stretches:
             if step.number + 1 == self._first:
-                self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
+                self._stretches.append(KeptStretch(kept_state(run)))
             return
         steps = self._stretches[-1].steps
         steps.append(step)
         if len(steps) >= _STRETCH and self._first is None:
-            self._stretches.append(KeptStretch(kept_state(run, self.unknown)))
+            self._stretches.append(KeptStretch(kept_state(run)))
             if step.number > WHOLE:
                 while len(self._stretches) > _LAST + 1:
                     self._stretches.popleft()

@@ -136,8 +136,8 @@ class RecordedRun:
         self._seen: SeenReader | None = None
         if unsure or not survey.is_whole:
             self._seen = SeenReader(world, self._rerunning.unknown)
+            world.view = self._seen.view
             self._seen.lose(self._gauges)
-            kept.unknown = self._seen.gauges
         self.judge: RunJudge | None = None
         if judged and survey.is_whole:
             self.judge = RunJudge(world, judged, world.series, self._seen)
