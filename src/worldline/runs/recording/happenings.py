@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple, final
 
 from worldline.model.errors import InputError
@@ -31,6 +31,7 @@ CHECKPOINT, GAP = "checkpoint", "gap"
 """What a journal says beside events: the state of its node, and that something is missing."""
 
 _NS = 1e-9
+_LOST_END = "the end of its journal is lost: others received what it sent after that"
 
 
 class Notes(NamedTuple):
@@ -106,6 +107,8 @@ class Lane:
         Nanoseconds of the wall clock at which the run began.
     begin
         Where to begin; None for the start.
+    lost
+        The lives of which the end is lost, as others know more of them.
 
     Attributes
     ----------
@@ -125,8 +128,10 @@ class Lane:
         index: int,
         began: int,
         begin: Beginning | None = None,
+        lost: Collection[int] = (),
     ) -> None:
         self._begin = begin
+        self._lost = frozenset(lost)
         self._lives = journals.lives(index) or ()
         self._checkpoint = journals.checkpoint
         self._frames = journals.frames
@@ -141,6 +146,7 @@ class Lane:
     def __iter__(self) -> Iterator[Happening]:
         clock, begin, last = TurnClock(), self._begin, 0
         time: float | None = None
+        until = 0.0
         for number, life in enumerate(self._lives):
             self.incarnations += 1
             self._waiting.clear()
@@ -164,8 +170,13 @@ class Lane:
                     skipped = 1
                 yield from self._block(time, records, skipped)
             self.torn += life.torn
+            until = until if time is None else time
+            if life.number in self._lost:
+                yield self._gap(until, _LOST_END)
             if time is not None:
                 yield self._beside(time, Kind.CRASH, self.stopped)
+        if any(life > last for life in self._lost):
+            yield self._gap(until, _LOST_END)
 
     def _gap(self, time: float, why: str) -> Happening:
         self.gaps.append(why)

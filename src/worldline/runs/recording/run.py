@@ -139,7 +139,13 @@ class RecordedRun:
         """Let all happen, to the end or the first event that goes otherwise."""
         begin, system, survey = time.perf_counter(), self._system, self._survey
         lanes = [
-            Lane(self._journals, index, survey.began, survey.begins[index])
+            Lane(
+                self._journals,
+                index,
+                survey.began,
+                survey.begins[index],
+                [life for node, life in survey.lost if node == index],
+            )
             for index in range(len(system.ids))
         ]
         if survey.is_whole:

@@ -17,10 +17,24 @@ from worldline.runs.recording.beginning import (
     lamport_before,
 )
 from worldline.runs.recording.journaled import Journals
-from worldline.trace.journal.records import GapRecord, ReceivedRecord
+from worldline.trace.journal.records import (
+    CalledRecord,
+    CheckpointRecord,
+    ErredRecord,
+    FiredRecord,
+    GapRecord,
+    ReceivedRecord,
+    RetriedRecord,
+    StartedRecord,
+    StoppedRecord,
+)
 
 _PLACES = 20
 """Bits of the place of a send among those of its event."""
+
+
+_EVENTS = frozenset({CalledRecord, ErredRecord, FiredRecord, RetriedRecord})
+"""The events of one record each, but for a start."""
 
 
 SendName: TypeAlias = tuple[int, int, int, int]
@@ -54,6 +68,9 @@ class Survey:
         The indices of the nodes of which no journal says how they began.
     gapped
         The indices of those whose journals lack something.
+    lost
+        The lives of which the end is lost, each with its node's index: somebody received
+        what was sent after all that their journals say.
     began
         Nanoseconds of the wall clock at the first block of all; 0 if there is none.
     early
@@ -68,13 +85,20 @@ class Survey:
         self._since: Mapping[int, int] = {}
         self._early: dict[SendName, Early] = {}
         self.gapped: set[int] = set()
+        self._ends: dict[tuple[int, int], int] = {}
+        self._stopped: set[tuple[int, int]] = set()
+        self._life, self._lamport = (0, 0), 0
+        self._is_open = False
         known = Beginnings()
         for index in range(count):
             numbers = [life.number for life in journals.lives(index) or ()]
             if numbers and numbers != [*range(numbers[0], numbers[-1] + 1)]:
                 self.gapped.add(index)
+            self._life, self._lamport = (index, 0), 0
             for turn in known.look(index, journals.lives(index) or ()):
                 self._take(index, turn.records)
+        self.lost = self._lost_ends({index for index, _ in self._ends})
+        self.gapped.update(index for index, _ in self.lost)
         self.began = known.began
         self.silent = frozenset(range(count)) - known.nodes
         self.begins: Sequence[Beginning | None] = [None] * count
@@ -112,19 +136,46 @@ class Survey:
         }
         for index, begin in enumerate(self.begins):
             if begin is not None:
+                self._is_open = True
                 for records in behind(begin, journals.lives(index) or ()):
                     self._take(index, records)
 
+    def _lost_ends(self, told: set[int]) -> frozenset[tuple[int, int]]:
+        """Return the lives of which others know more than their own journals."""
+        return frozenset(
+            life
+            for life, keys in self._of.items()
+            if life[0] in told - self.gapped
+            and life not in self._stopped
+            and max(keys) >> _PLACES > self._ends.get(life, -1)
+        )
+
     def _take(self, index: int, records: Sequence[Any]) -> None:
         for record in records:
-            if type(record) is ReceivedRecord:
+            kind = type(record)
+            if kind is ReceivedRecord:
                 self._note(index, record.packets)
-            elif type(record) is GapRecord:
+            elif kind in _EVENTS:
+                self._lamport += 1
+            elif kind is StartedRecord:
+                self._life = index, record.incarnation
+                self._lamport = max(self._lamport, record.lamport) + 1
+                self._is_open = False
+            elif kind is StoppedRecord:
+                self._stopped.add(self._life)
+            elif kind is GapRecord:
                 self.gapped.add(index)
+                self._is_open = True
+            elif kind is CheckpointRecord and self._is_open:
+                # What waits here was received before, where nobody looks.
+                self._note(index, self._journals.checkpoint(record.state).waiting)
+                self._is_open = False
+        self._ends[self._life] = self._lamport
 
     def _note(self, index: int, packets: bytes) -> None:
         since, of = self._since, self._of
         for sender, incarnation, lamport, place in self._journals.names(packets):
+            self._lamport = max(self._lamport, lamport) + 1
             keys = of.get((sender, incarnation))
             if keys is None:
                 keys = of[sender, incarnation] = array("Q")
