@@ -181,3 +181,24 @@ def test_a_recorded_network_lets_anything_happen_to_a_message():
     for event in world.boot_events():
         world.step(event)
     assert {event.kind.value for event in world.enabled()} >= {"timer", "crash"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_order_what_is_lost_is_lost_before_another_is_doubled(seed: int):
+    network = wl.datagrams(reordering=False)
+    system = rounds.system(network, properties=[])
+    folder = record(
+        Path("run"),
+        system,
+        seed=seed,
+        seconds=30,
+        rate=0.0,
+        loss=0.4,
+        duplicate=0.4,
+        latency="constant 1500ms",
+    )
+    found = replayed(folder, system)
+    assert (found.network.as_declared, found.no_trace) == (True, "")
+    assert found.trace is not None
+    assert {"drop", "duplicate"} < {step.kind for step in read(found.trace).run}
+    assert wl.replay(found.trace, system).reproduced
