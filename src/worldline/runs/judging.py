@@ -138,6 +138,10 @@ class RunJudge:
         """Return what the run has shown of each; the last step has been looked at."""
         return tuple(one.row() for one in self._watched)
 
+    def violations(self) -> tuple[str, ...]:
+        """Return the properties that are violated so far."""
+        return tuple(one.prop.name for one in self._watched if one.is_violated)
+
     def unknown(self) -> tuple[str, ...]:
         """Return the properties of which nobody knows whether the run violates them."""
         return tuple(
@@ -195,6 +199,11 @@ class _Watched:
     def is_decided(self) -> bool:
         """Whether the run has violated or reached it."""
         return self._decided is not None
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether the run has violated it."""
+        return self.is_decided and self.prop.kind is not PropertyKind.SOMETIMES
 
     @property
     def is_undecided(self) -> bool:

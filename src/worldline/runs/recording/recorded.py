@@ -15,6 +15,7 @@ from worldline.runs.report import (
     property_lines,
     refuse_to_hold,
 )
+from worldline.show.phrases import NO_PROOF, open_phrase
 
 
 @final
@@ -230,11 +231,7 @@ class ReplayedRecording(BaseReport):
         violated = [p.name for p in self.properties if p.verdict is Verdict.VIOLATED]
         if violated:
             return f"VIOLATED {', '.join(violated)}"
-        if self.undecided:
-            return f"{', '.join(self.undecided)} false at the end, and not due"
-        if self.unknown:
-            return f"{', '.join(self.unknown)} not known"
-        return "this run violates nothing"
+        return open_phrase(self.undecided, self.unknown) or NO_PROOF
 
     def _node_lines(self) -> list[str]:
         lines = []

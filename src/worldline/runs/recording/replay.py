@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.evidence import file_of, why_unwritten
-from worldline.runs.loading import command
+from worldline.runs.loading import command, with_file
 from worldline.runs.record import Ending
 from worldline.runs.recording.folder import JournalFolder
 from worldline.runs.recording.journaled import Journals
@@ -30,6 +29,7 @@ from worldline.runs.recording.run import RecordedRun
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.tracing import trace_of
 from worldline.runs.report import PropertyReport
+from worldline.show.phrases import open_phrase
 from worldline.trace.format import line_of
 from worldline.trace.records import Trace
 
@@ -161,7 +161,7 @@ class Replaying:
         verdict = combine([row.verdict for row in rows])
         again = command("replay", self._folder, self._target)
         if self._predicates is not None:
-            again += f" --predicates {shlex.quote(str(self._predicates))}"
+            again = with_file(again, self._predicates)
         if self._since is not None:
             again += f" --from {self._since:g}"
         return ReplayedRecording(
@@ -170,7 +170,7 @@ class Replaying:
             properties=rows,
             seconds=run.seconds,
             seed=None,
-            notes=(*self._notes, *self._unsure(run)),
+            notes=self._notes,
             recording=self._folder,
             target=self._target,
             begins=run.begins,
@@ -193,14 +193,6 @@ class Replaying:
             debug=None,
             window=None,
         )
-
-    def _unsure(self, run: RecordedRun) -> list[str]:
-        """Return what to know of a trace that shows nodes as they were known last."""
-        if not run.unsure or not self._traces:
-            return []
-        names = ", ".join(run.unsure)
-        shown = "the trace shows such a node as it was when that was last known"
-        return [f"nothing tells all of {names}: {shown}"]
 
     def _with_trace(
         self, report: ReplayedRecording, run: RecordedRun, kept: KeptRun
@@ -230,7 +222,11 @@ class Replaying:
             return replace(report, no_trace=str(error))
         if why := why_unwritten(trace, file):
             return replace(report, no_trace=why)
-        debug = command("debug", file, self._target)
+        debug = None  # no command line can load what a program made
+        if self._target is not None:
+            debug = command("debug", file, self._target)
+            if self._predicates is not None:
+                debug = with_file(debug, self._predicates)
         window = max(1, steps[0].number), steps[-1].number
         return replace(report, file=file, debug=debug, window=window)
 
@@ -249,7 +245,7 @@ class Replaying:
     def _trace(
         self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
     ) -> Trace:
-        ending, ended = Ending(None, None, Verdict.UNKNOWN), kept.steps()[-1].time
+        ending, ended = self._open(run, kept, report), kept.steps()[-1].time
         violation = run.violation
         if violation is not None and violation.step == kept.steps()[-1].number:
             if violation.failure is not None:
@@ -264,6 +260,33 @@ class Replaying:
                 ending = Ending(prop.name, kind, Verdict.VIOLATED, span=due)
                 ended = violation.time
         return trace_of(kept, run.stepping, self._system, ending, ended)
+
+    def _open(
+        self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
+    ) -> Ending:
+        """Return what a trace says that does not end with a violation."""
+        last = kept.steps()[-1].number
+        if not self._judges:
+            return Ending(None, None, Verdict.UNKNOWN, "no property was judged")
+        if report.divergence is not None:
+            why = f"its step {last + 1:,} went otherwise than recorded"
+            return Ending(None, None, Verdict.UNKNOWN, why)
+        known = run.known
+        if known is None or known.step != last:
+            return Ending(
+                None, None, Verdict.UNKNOWN, "it is a part of a run, judged as a whole"
+            )
+        said = open_phrase(known.undecided, known.unknown)
+        if known.violated:
+            said = f"the run violates {', '.join(known.violated)} before this end"
+        return Ending(
+            None,
+            None,
+            Verdict.UNKNOWN,
+            said or None,
+            undecided=known.undecided,
+            unknown=known.unknown,
+        )
 
 
 def as_declared(run: Stepping) -> bool | None:

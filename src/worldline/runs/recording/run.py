@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 from worldline.model.errors import UsageError
 from worldline.model.gauges import TimedStep, first_instruments
@@ -55,6 +55,24 @@ class FirstViolation:
     time: float
 
 
+class RunSoFar(NamedTuple):
+    """What a run has shown by one of its steps.
+
+    Attributes
+    ----------
+    step
+        Its number.
+    violated, undecided, unknown
+        The names of the properties that are violated; that are false then, and may yet
+        be true; and that nobody knows.
+    """
+
+    step: int
+    violated: tuple[str, ...]
+    undecided: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
 @final
 class RecordedRun:
     """A recorded run.
@@ -81,6 +99,8 @@ class RecordedRun:
         How handlers failed, each with its step.
     seconds, happenings
         How long it took, and what the journals said in that time.
+    known
+        What it has shown by the last step that is kept.
     unsure
         The names of the nodes of which something is missing.
     begins
@@ -109,6 +129,7 @@ class RecordedRun:
         self.failures: list[tuple[int, Failure]] = []
         self.seconds = 0.0
         self.happenings = 0
+        self.known: RunSoFar | None = None
         self.begins: float | None = None
         begin = time.perf_counter()
         self._survey = survey = Survey(journals, len(system.ids), since)
@@ -137,7 +158,7 @@ class RecordedRun:
         if unsure or not survey.is_whole:
             self._seen = SeenReader(world, self._rerunning.unknown)
             world.view = self._seen.view
-            self._seen.lose(self._gauges)
+            self._lose()
         self.judge: RunJudge | None = None
         if judged and survey.is_whole:
             self.judge = RunJudge(world, judged, world.series, self._seen)
@@ -199,6 +220,17 @@ class RecordedRun:
                 number, touched = self.stepping.steps, self.stepping.world.touched
                 judge.look(touched, number, None, counts=number >= 0)
             judge.end()
+        if self.divergence is None and self._kept.end(self.stepping):
+            self._show()
+
+    def _show(self) -> None:
+        """Note what the run has shown so far."""
+        judge = self.judge
+        if judge is not None:
+            failed = {failure.kind: None for _, failure in self.failures}
+            violated = *failed, *judge.violations()
+            shown = violated, judge.undecided(), judge.unknown()
+            self.known = RunSoFar(self.stepping.steps, *shown)
 
     def _begin(self, now: float) -> None:
         """Judge from here on, if all have begun before a moment that is not too early."""
@@ -267,7 +299,7 @@ class RecordedRun:
     def stepped(self, step: RunStep) -> None:
         """Judge the state after a step."""
         if self._seen is not None:
-            self._seen.lose(self._gauges)
+            self._lose()
         self._instruments.time = step.time
         judge, world = self.judge, self.stepping.world
         failure = step.result if isinstance(step.result, Failure) else None
@@ -286,6 +318,14 @@ class RecordedRun:
         world.touched.clear()
         if self.violation is None or self.violation.step == step.number:
             self._kept.add(step, self.stepping)
+        if step.number == self._kept.last:
+            self._show()
+
+    def _lose(self) -> None:
+        """Take note of what is not known now."""
+        assert self._seen is not None, "it knows what is"
+        self._seen.lose(self._gauges)
+        self.stepping.has_lost = self._seen.has_lost
 
     def _timed(self, step: RunStep) -> TimedStep:
         door = self.stepping.world.door
