@@ -82,10 +82,11 @@ def with_file(command: str, predicates: StrPath) -> str:
     return f"{command} --predicates {shlex.quote(os.fspath(predicates))}"
 
 
-def call(place: StrPath, target: str | None) -> str:
+def call(place: StrPath, target: str | None, predicates: StrPath | None = None) -> str:
     """Return the call of Python that replays a trace."""
     given = "system=..." if target is None else repr(target)
-    return f"wl.replay({os.fspath(place)!r}, {given})"
+    more = "" if predicates is None else f", predicates={os.fspath(predicates)!r}"
+    return f"wl.replay({os.fspath(place)!r}, {given}{more})"
 
 
 def system_of(

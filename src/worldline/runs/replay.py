@@ -152,7 +152,7 @@ def replay_trace(
     if again.judge is None:
         return replayed
     file = None if predicates is None else Path(predicates)
-    return _with_judgements(replayed, again.judge, file)
+    return _with_judgements(replayed, again.judge, file, len(trace.run))
 
 
 def _leaves_open(trace: Trace) -> bool:
@@ -163,10 +163,10 @@ def _leaves_open(trace: Trace) -> bool:
 
 
 def _with_judgements(
-    replayed: Replayed, judge: RunJudge, file: Path | None
+    replayed: Replayed, judge: RunJudge, file: Path | None, steps: int
 ) -> Replayed:
     """Return what a replay showed of all properties, and not only what was recorded."""
-    judged = judge.rows()
+    judged = judge.rows(steps)
     names = {row.name for row in judged if row.verdict is Verdict.VIOLATED}
     own = [
         row

@@ -100,7 +100,10 @@ def test_the_first_event_that_differs_is_told_and_what_comes_before_stands(
     assert row.steps == whole.expect_violated("few_twos").steps
     assert row.steps is not None
     assert row.steps < differs.step
+    assert whole.trace is not None
     assert found.trace is not None
+    assert whole.trace.name == "run-replayed.wl"
+    assert found.trace.name == "run-otherwise.wl"  # and leaves the other one alone
     assert wl.replay(found.trace, system).exit_code == 1
 
 
@@ -226,7 +229,7 @@ def test_predicates_of_a_file_are_judged_of_a_recording(folder: Path):
     )
     found = replayed(folder, rounds.system(properties=[]), predicates="asked.py")
     assert found.expect_violated("seldom").spans[0].gauges["fired"] >= 5
-    assert found.replay.endswith("--predicates asked.py")
+    assert found.replay == "wl.replay('run', system=..., predicates='asked.py')"
 
 
 def test_journals_of_another_system_and_of_none_are_refused(folder: Path):

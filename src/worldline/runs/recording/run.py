@@ -88,11 +88,13 @@ class RecordedRun:
     since
         Seconds since the recording began: each node begins at its last checkpoint, or
         start, before that. None for the whole run.
+    wanted
+        The property, by name, of which the first violation counts; None for any.
 
     Attributes
     ----------
     violation
-        The first thing that it violates.
+        The first thing that it violates, of what counts.
     divergence
         The first event that went otherwise.
     failures
@@ -115,10 +117,11 @@ class RecordedRun:
         judged: Sequence[Property],
         kept: KeptRun,
         since: float | None = None,
+        wanted: str | None = None,
     ) -> None:
         self._system, self._journals, self._kept = system, journals, kept
         self._judged = judged
-        self._since = since or 0.0
+        self._since, self._wanted = since or 0.0, wanted
         self._missing = tuple(
             node.name
             for index, node in enumerate(system.ids)
@@ -271,7 +274,7 @@ class RecordedRun:
         world = self.stepping.world
         if self._seen is not None:
             self._seen.resume(self._gauges)
-        if self.violation is None:
+        if self.violation is None or self._kept.last is not None:
             self._kept.restart(self.stepping)
         if self.judge is None and self._judged:
             self._instruments.time = self.stepping.now
@@ -316,7 +319,8 @@ class RecordedRun:
             if judge.violated is not None:
                 self._violate(judge.violated, None)
         world.touched.clear()
-        if self.violation is None or self.violation.step == step.number:
+        has_end = self._kept.last is not None
+        if has_end or self.violation is None or self.violation.step == step.number:
             self._kept.add(step, self.stepping)
         if step.number == self._kept.last:
             self._show()
@@ -340,6 +344,15 @@ class RecordedRun:
         )
 
     def _violate(self, prop: Property | None, failure: Failure | None) -> None:
-        if self.violation is None:
-            time_ = self._instruments.time
-            self.violation = FirstViolation(self.stepping.steps, prop, failure, time_)
+        if self.violation is not None:
+            return
+        wanted, judge = self._wanted, self.judge
+        name = failure.kind if failure is not None else prop and prop.name
+        if wanted is not None and name != wanted:
+            # Of several that one step violates, this may be another one.
+            if judge is None or wanted not in judge.violations():
+                return
+            prop = next(one for one in self._judged if one.name == wanted)
+            failure = None
+        time_ = self._instruments.time
+        self.violation = FirstViolation(self.stepping.steps, prop, failure, time_)
