@@ -22,13 +22,13 @@ from benchmarks.deploy_turns import Driven, Messages
 from benchmarks.spread import Row, load
 
 import worldline as wl
-from worldline.deploy.executing import Execution
-from worldline.deploy.life import Life
+from worldline.deploy.executing import NodeExecution
+from worldline.deploy.life import NodeLife
 from worldline.deploy.runner import NodeRunner
 
 TURN, CHUNK = 64, 64 * 1_600
 
-HOOKED = ((Life, "_deliver"), (Execution, "happen"), (NodeRunner, "_leave"))
+HOOKED = ((NodeLife, "_deliver"), (NodeExecution, "happen"), (NodeRunner, "_leave"))
 """The functions that have something to do with companions, on the way of an event."""
 
 NOBODY = dict.fromkeys(("is_watched", "_vets", "extensions", "seen"))

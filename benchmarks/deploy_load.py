@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -34,7 +34,7 @@ WARM_S = 0.5
 """Seconds before what is measured."""
 
 SYNCS = 60
-"""How often the disk is measured before a load, and after it."""
+"""How often the disk is measured before a load."""
 
 
 @final
@@ -111,14 +111,16 @@ def measure(**given: Any) -> Row:
         nodes = {node.name: at for node, at in addresses.items()}
         where = {"folder": folder, "nodes": nodes}
         with ExitStack() as stack:
-            disk = Disk(Path(folder)) if wanted.sync == "durable" else None
+            syncs = Syncs(Path(folder)) if wanted.sync == "durable" else None
             others = [
                 stack.enter_context(Backup.process(wanted, node, where))
                 for node in (BACKUPS if wanted.apart else ())
             ]
+            if syncs is not None:
+                stack.enter_context(syncs.watched())
             row: Row = wanted.run(_load(wanted, where, others))
-            if disk is not None:
-                row |= disk.measured()
+            if syncs is not None:
+                row |= syncs.measured()
         return row | {"load": load()}
 
 
@@ -169,6 +171,7 @@ class Puts:
         self._host, self._wanted = host, wanted
         self._values = _endless(replicated_log.VALUES)
         self._tasks: list[asyncio.Task[Any]] = []
+        self._under_way: set[asyncio.Task[Any]] = set()
         self._done = self._first = 0
         self._put_at: dict[int, float] = {}
         self._took: list[float] = []
@@ -201,9 +204,10 @@ class Puts:
     async def end(self) -> None:
         """End, and raise what went wrong."""
         self._is_over = True
-        for task in self._tasks:
+        tasks = [*self._tasks, *self._under_way]
+        for task in tasks:
             task.cancel()
-        for error in await asyncio.gather(*self._tasks, return_exceptions=True):
+        for error in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(error, asyncio.CancelledError | None):
                 raise error
 
@@ -228,8 +232,8 @@ class Puts:
             self._took.append(committed_at - began)
 
     async def _pace(self) -> None:
-        clock = asyncio.get_running_loop().time
-        began, number, under_way = clock(), 0, set()
+        clock, under_way = asyncio.get_running_loop().time, self._under_way
+        began, number = clock(), 0
         while not self._is_over:
             while number <= (clock() - began) * self._wanted.rate:
                 number += 1
@@ -318,32 +322,36 @@ async def _serve(wanted: Load, node: wl.NodeId, where: Row) -> None:
 
 
 @final
-class Disk:
-    """How long the disk takes, for one file and for three at once as three journals do."""
+class Syncs:
+    """How long `fdatasync` takes: of a small file when nothing else runs, and in a run."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._alone, self._three = self._measure(1), self._measure(3)
-
-    def measured(self) -> Row:
-        """Return the medians, of before and of now."""
-        alone, three = self._alone + self._measure(1), self._three + self._measure(3)
-        return {"sync_ms": quantile(alone, 0.5), "sync3_ms": quantile(three, 0.5)}
-
-    def _measure(self, files: int) -> list[float]:
-        with ThreadPoolExecutor(files) as pool:
-            times = pool.map(self._syncs, [f"disk{n}" for n in range(files)])
-            return [took for each in times for took in each]
-
-    def _syncs(self, name: str) -> list[float]:
-        took = []
-        with (self._folder / name).open("wb", buffering=0) as file:
+        self._took: list[float] = []
+        self._sync = os.fdatasync
+        with (folder / "alone").open("wb", buffering=0) as file:
             for _ in range(SYNCS):
                 file.write(bytes(300))
-                began = time.perf_counter()
-                os.fdatasync(file.fileno())
-                took.append(1e3 * (time.perf_counter() - began))
-        return took
+                self._timed(file.fileno())
+        self._alone, self._took = self._took, []
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Watch those that are made here."""
+        os.fdatasync = self._timed
+        try:
+            yield
+        finally:
+            os.fdatasync = self._sync
+
+    def measured(self) -> Row:
+        """Return the means: some take as long as the disk does, others nearly nothing."""
+        alone, took = statistics.fmean(self._alone), statistics.fmean(self._took)
+        return {"alone_ms": alone, "sync_ms": took}
+
+    def _timed(self, fd: Any) -> None:
+        began = time.perf_counter()
+        self._sync(fd)
+        self._took.append(1e3 * (time.perf_counter() - began))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ from typing import final
 
 import worldline as wl
 from worldline.deploy.clock import anchored
-from worldline.deploy.journal import JournalOptions, JournalWriter
-from worldline.deploy.outlets import Limits
+from worldline.deploy.journal import JournalWriter
+from worldline.deploy.journal_options import JournalOptions
+from worldline.deploy.outlets import LinkLimits
 from worldline.deploy.recovery import Restored
 from worldline.deploy.runner import NodeRunner, Setup
 from worldline.trace.journal.codec import Codec
@@ -63,10 +64,10 @@ class Driven:
             weather=None,
             seal=None,
             tls=None,
-            limits=Limits(),
+            limits=LinkLimits(),
             companions=(),
             returns=False,
-            say=print,
+            say=lambda line: None,
             stopped=lambda node, error: None,
         )
         self._runner = runner = NodeRunner(setup, node)

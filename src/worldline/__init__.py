@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from worldline.deploy.counts import NodeCounts
     from worldline.deploy.host import Host, NodeFailed
     from worldline.deploy.journal import JournalFailure
-    from worldline.deploy.outlets import Limits
+    from worldline.deploy.outlets import LinkLimits
     from worldline.deploy.tls import TlsFiles
     from worldline.deploy.weather import LinkConditions, LinkWeather
     from worldline.engine.native.library import KernelMissing
@@ -144,7 +144,7 @@ _LAZY = {
     "worldline.deploy.counts": ("NodeCounts",),
     "worldline.deploy.host": ("Host", "NodeFailed"),
     "worldline.deploy.journal": ("JournalFailure",),
-    "worldline.deploy.outlets": ("Limits",),
+    "worldline.deploy.outlets": ("LinkLimits",),
     "worldline.deploy.tls": ("TlsFiles",),
     "worldline.deploy.weather": ("LinkConditions", "LinkWeather"),
     "worldline.dedalus.problems": ("ProgramError",),
@@ -239,8 +239,8 @@ __all__ = [
     "Judgement",
     "KernelMissing",
     "Kind",
-    "Limits",
     "LinkConditions",
+    "LinkLimits",
     "LinkWeather",
     "Loss",
     "MessageSet",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import deploy, deploy_hooks, deploy_load, deploy_sockets, spread
-from worldline.deploy.executing import Execution
+from worldline.deploy.executing import NodeExecution
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +30,8 @@ def loaded(function: Callable[..., Any]) -> set[object]:
 
 
 def test_what_asks_for_companions_is_left_out_and_nothing_else():
-    whole = loaded(Execution.happen)
-    bare = loaded(deploy_hooks.bare(Execution.happen))
+    whole = loaded(NodeExecution.happen)
+    bare = loaded(deploy_hooks.bare(NodeExecution.happen))
     asks = {"_gate", "_vet", "_extensions", "seen", "is_watched", "_vets"}
     assert asks <= whole
     assert not asks & bare
@@ -45,10 +45,10 @@ def test_a_function_that_asks_for_nobody_cannot_be_made_bare():
 
 @pytest.mark.parametrize("plain", [False, True])
 def test_hooks_are_measured_in_pairs(plain: bool):
-    before = Execution.happen
+    before = NodeExecution.happen
     row = deploy_hooks.measure(6 * deploy_hooks.TURN, plain)
     assert len(row["hooks_ns"]) == len(row["with_us"]) == 3
-    assert Execution.happen is before
+    assert NodeExecution.happen is before
 
 
 @pytest.mark.parametrize("network", deploy.NETWORKS)

@@ -143,3 +143,15 @@ def test_what_the_database_refuses_is_bad_usage():
 def test_a_file_that_is_no_trace_has_the_error_of_every_verb(name: str, folder: Path):
     (folder / "text.wl").write_text("no trace")
     assert refusal(run("query", name)) == refusal(run("show", name))
+
+
+def test_a_statement_stands_before_or_after_options():
+    expected = run("query", TRACE, "SELECT 3 AS n", "--csv").out
+    assert run("query", TRACE, "--csv", "SELECT 3 AS n").out == expected
+    assert (
+        run("query", "--csv", TRACE, "--threads", "1", "SELECT 3 AS n").out == "n\n3\n"
+    )
+    said = run("query", TRACE, "--csv", "SELECT 3", "and more").err
+    assert "unrecognized arguments: and more; see 'worldline query --help'" in said
+    said = run("query", "--csv").err
+    assert "the following arguments are required: TRACE" in said

@@ -149,3 +149,8 @@ def test_a_truncated_trace_is_shown_as_far_as_it_goes_if_asked():
     result = run("show", TRACE, "--partial")
     assert (result.status, result.err) == (0, "")
     assert " 4  backup   deliver Total(value=1)" in result.out
+
+
+def test_a_target_stands_before_or_after_options():
+    assert run("replay", TRACE, "--json", TARGET).status == 1
+    assert run("replay", "--json", TRACE, TARGET).status == 1

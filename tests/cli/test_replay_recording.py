@@ -11,6 +11,7 @@ from tests.runs.recording.simulated import record
 
 from worldline.cli.main import main
 from worldline.loading.opening import open_system
+from worldline.model.system import SystemOrigin
 
 
 @pytest.fixture(autouse=True)
@@ -49,18 +50,51 @@ def test_other_parameters_make_another_system(capsys: pytest.CaptureFixture[str]
     assert "was recorded with other nodes" in capsys.readouterr().err
 
 
-def test_a_recording_is_debugged_and_asked_once_it_is_a_trace(
+def test_a_recording_is_shown_debugged_and_asked_and_no_file_is_written(
     capsys: pytest.CaptureFixture[str],
 ):
-    assert main(["debug", "run", "-c", "jump 3; state p1"]) == 0
-    said = capsys.readouterr()
-    assert "run was replayed into worldline-out/run-replayed.wl, steps 1 to" in said.err
-    assert "p1" in said.out
-    query = ["query", "run", "SELECT count(*) AS n FROM steps", "--json"]
-    assert main(query) == 0
-    said = capsys.readouterr()
-    assert "was replayed into" in said.err
-    assert json.loads(said.out)["rows"]
+    for words, out in (
+        (["debug", "run", "-c", "jump 3; state p1"], "p1"),
+        (["query", "run", "SELECT count(*) AS n FROM steps", "--json"], '"rows"'),
+        (["show", "run"], "the run"),
+        (["show", "run", "--beside", "run"], "beside"),
+    ):
+        assert main(words) == 0
+        said = capsys.readouterr()
+        assert "note: run was replayed, steps 1 to 12; " in said.err
+        assert "to keep them as a trace: worldline replay run\n" in said.err
+        assert out in said.out
+    assert [*Path().iterdir()] == [Path("run")]
+
+
+@pytest.mark.parametrize(
+    "words", [["minimize", "run"], ["check", "zoo:paxos", "--from", "run"]]
+)
+def test_what_goes_on_from_a_trace_says_how_a_recording_becomes_one(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+):
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert "run is a recording, and no trace" in said
+    assert "make a trace of it first: worldline replay run TARGET" in said
+
+
+@pytest.mark.parametrize("target", ["mine.py", None])
+@pytest.mark.parametrize(
+    "words", [["query", "own", "FROM steps", "--csv"], ["show", "own", "--diagram"]]
+)
+def test_the_same_command_with_its_target_is_advised(
+    words: list[str], target: str | None, capsys: pytest.CaptureFixture[str]
+):
+    system = open_system("zoo:paxos", {})
+    system.origin = None if target is None else SystemOrigin(target, (), "")
+    record(Path("own"), system, seconds=20, loss=0.2)
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert shlex.join(["worldline", *words, "--target", target or "TARGET"]) in said
+    assert main([*words, "--target", "zoo:paxos"]) == 0
+    assert main(["replay", "own"]) == 2
+    assert f"worldline replay own {target or 'TARGET'}" in capsys.readouterr().err
 
 
 def test_a_recording_of_which_there_is_no_trace_is_not_opened(

@@ -16,7 +16,7 @@ from worldline.deploy.tls import TlsFiles
 from worldline.runs.recording.recorded import ReplayedRecording
 from worldline.runs.recording.replay import replay_recording
 
-SHORT = wl.Limits(connect=0.1, silence=0.12, ping=0.04)
+SHORT = wl.LinkLimits(connect=0.1, silence=0.12, ping=0.04)
 """Limits that a test can wait for."""
 
 
@@ -53,7 +53,7 @@ async def hosts(
     folder: Path,
     *,
     seed: int = 0,
-    limits: wl.Limits = SHORT,
+    limits: wl.LinkLimits = SHORT,
     secret: bytes | None = None,
     tls: Mapping[wl.NodeId, TlsFiles] | None = None,
 ) -> AsyncIterator[Hosts]:

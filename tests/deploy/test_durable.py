@@ -14,7 +14,7 @@ from worldline.deploy.durable import Lasting, put
 from worldline.model.data.values import freeze
 from worldline.model.node import node_type
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.patches import Patch, patched, patched_all
+from worldline.trace.journal.patches import FieldPatch, patched, patched_all
 from worldline.trace.journal.records import DeltaRecord, read, spell
 from worldline.trace.json_checks import Malformed
 
@@ -113,7 +113,10 @@ def test_of_a_large_dict_only_what_has_changed_is_written():
     lasting = Lasting(KIND, node, ["pairs"])
     node.pairs["k5"] = b"w"
     del node.pairs["k7"]
-    assert lasting.changed() == ({}, (Patch("pairs", None, ("k7",), (("k5", b"w"),)),))
+    assert lasting.changed() == (
+        {},
+        (FieldPatch("pairs", None, ("k7",), (("k5", b"w"),)),),
+    )
 
 
 def test_of_a_list_that_grows_only_what_has_come_is_written():
@@ -121,7 +124,10 @@ def test_of_a_list_that_grows_only_what_has_come_is_written():
     node.entries = [Entry(1, f"w{number}") for number in range(100)]
     lasting = Lasting(KIND, node, ["entries"])
     node.entries.append(Entry(2, "new"))
-    assert lasting.changed() == ({}, (Patch("entries", 100, (), (Entry(2, "new"),)),))
+    assert lasting.changed() == (
+        {},
+        (FieldPatch("entries", 100, (), (Entry(2, "new"),)),),
+    )
 
 
 def test_what_no_journal_has_is_written_as_a_whole():
@@ -134,7 +140,7 @@ def test_what_no_journal_has_is_written_as_a_whole():
     assert len(changed["names"]) == 101
     assert patches == ()
     node.names.discard("new")
-    assert lasting.changed() == ({}, (Patch("names", None, ("new",), ()),))
+    assert lasting.changed() == ({}, (FieldPatch("names", None, ("new",), ()),))
 
 
 def test_true_in_the_place_of_1_is_a_change():
@@ -158,10 +164,10 @@ def test_what_changes_inside_of_a_list_is_a_change():
 @pytest.mark.parametrize(
     ("value", "patch"),
     [
-        ([1], Patch("f", 2, (), ())),
-        ([1], Patch("f", None, (), (1,))),
-        (1, Patch("f", None, (), ())),
-        (wl.FrozenMap({}), Patch("f", None, ("a",), ())),
+        ([1], FieldPatch("f", 2, (), ())),
+        ([1], FieldPatch("f", None, (), (1,))),
+        (1, FieldPatch("f", None, (), ())),
+        (wl.FrozenMap({}), FieldPatch("f", None, ("a",), ())),
     ],
 )
 def test_a_patch_of_something_else_is_refused(value, patch):
@@ -174,9 +180,9 @@ def test_a_patch_of_a_dict_that_holds_no_pairs_is_refused():
     wrong: list[tuple[Any, ...]] = [(1,), ((1, 2, 3),), (([], 1),)]
     for added in wrong:
         with pytest.raises(Malformed, match="does not fit"):
-            patched(node.pairs, Patch("pairs", None, (), added))
+            patched(node.pairs, FieldPatch("pairs", None, (), added))
 
 
 def test_a_patch_of_what_was_nothing_before_is_refused():
     with pytest.raises(Malformed, match="nothing before"):
-        patched_all({}, {}, (Patch("f", 0, (), ()),))
+        patched_all({}, {}, (FieldPatch("f", 0, (), ()),))

@@ -36,6 +36,7 @@ class Counter:
     errors: list[str] = wl.field(default_factory=list)
     kept: int = wl.durable(default=0)
     at: wl.Time | None = None
+    is_open: bool = False
 
     @wl.call
     def add(self, ctx: wl.Context, amount: int) -> int:
@@ -48,6 +49,15 @@ class Counter:
     def take(self, ctx: wl.Context, amount: int) -> int:
         self.total -= amount
         return self.total
+
+    @wl.call(when=lambda self, least, amount: self.is_open and self.total >= least)
+    def top_up(self, ctx: wl.Context, least: int, amount: int) -> int:
+        self.total += amount
+        return self.total
+
+    @wl.call
+    def open(self, ctx: wl.Context) -> None:
+        self.is_open = True
 
     @wl.call
     def burst(self, ctx: wl.Context, count: int, size: int) -> int:
@@ -219,6 +229,44 @@ def test_a_call_behind_one_that_waits_is_made_all_the_same():
         await host.call(A, Counter.add, 5)
         assert await host.call(A, Counter.take, 5, timeout=2) == 0
         first.cancel()
+
+    run(step)
+
+
+def test_a_call_that_lets_an_older_one_happen_is_made_once(tmp_path: Path):
+    """Of one handler only the oldest call is tried at once; the others are swept up."""
+
+    async def step(host: wl.Host) -> None:
+        calls = [
+            host.call(A, Counter.top_up, *each) for each in [(7, 1), (0, 9), (8, 1)]
+        ]
+        waiting = [asyncio.ensure_future(call) for call in calls]
+        await asyncio.sleep(0.03)
+        assert host.state(A).total == 0
+        await host.call(A, Counter.open)
+        assert sorted(await asyncio.gather(*waiting)) == [9, 10, 11]
+        await asyncio.sleep(0.03)
+        assert host.state(A).total == 11
+
+    assert run(step, record=tmp_path) == []
+    replayed(tmp_path)
+
+
+def test_whoever_waits_for_a_state_sees_each():
+    async def step(host: wl.Host) -> None:
+        waiting = [
+            asyncio.ensure_future(each)
+            for each in [
+                host.call(A, Counter.take, 5),
+                host.call(A, Counter.take, 5),
+                host.until(A, lambda a: a.total == 10),
+                host.until(A, lambda a: a.total == 5),
+            ]
+        ]
+        await asyncio.sleep(0)
+        await host.call(A, Counter.add, 10)
+        async with asyncio.timeout(1):
+            await asyncio.gather(*waiting)
 
     run(step)
 

@@ -13,7 +13,8 @@ import pytest
 
 import worldline as wl
 from worldline.deploy import journal as journal_module
-from worldline.deploy.journal import JournalFailure, JournalOptions, JournalWriter
+from worldline.deploy.journal import JournalFailure, JournalWriter
+from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.recovery import Restored
 from worldline.deploy.segment_file import _compress
 from worldline.model.errors import InputError, UsageError

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.deploy.proxied import until
 
-from worldline.deploy.listener import Listener
+from worldline.deploy.listener import ConnectionListener
 
 FDS = Path("/proc/self/fd")
 
@@ -36,7 +37,8 @@ class Listening:
         self.made: list[Taken] = []
         self.gone: list[object] = []
         loop = asyncio.get_running_loop()
-        self.listener = Listener(loop, sock, None, self.make, self.gone.append)  # type: ignore[arg-type]
+        make: Any = self.make
+        self.listener = ConnectionListener(loop, sock, None, make, self.gone.append)
 
     def make(self) -> Taken:
         self.made.append(Taken())

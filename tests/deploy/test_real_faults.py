@@ -162,7 +162,7 @@ def test_nodes_that_connect_to_each_other_at_once_lose_nothing(
     secret: bytes | None, tmp_path: Path
 ):
     async def main(folder: Path, seed: int) -> None:
-        limits = wl.Limits()
+        limits = wl.LinkLimits()
         async with hosts(
             streamed(), folder, seed=seed, limits=limits, secret=secret
         ) as talking:

@@ -27,7 +27,7 @@ FDS = Path("/proc/self/fd")
 
 @asynccontextmanager
 async def beside_another(
-    folder: Path, *, limits: wl.Limits | None = None
+    folder: Path, *, limits: wl.LinkLimits | None = None
 ) -> AsyncIterator[tuple[wl.Host, asyncio.subprocess.Process]]:
     """A host of a and c, and a process of b."""
     system = streamed()
@@ -133,7 +133,7 @@ def soak(folder: Path, messages: int) -> None:
         return sum(talking_now[0].state(node).heard.values())
 
     async def main() -> None:
-        async with hosts(streamed(200), folder, limits=wl.Limits()) as talking:
+        async with hosts(streamed(200), folder, limits=wl.LinkLimits()) as talking:
             talking_now.append(talking)
             await talk(talking, 1_200)
             descriptors, objects = measured()

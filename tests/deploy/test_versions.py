@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.deploy.journal import JournalOptions, JournalWriter
+from worldline.deploy.journal import JournalWriter
+from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.recovery import Restored
 from worldline.model.errors import InputError
 from worldline.trace.journal.codec import Codec

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.deploy.connection import Connection
+from worldline.deploy.connection import PeerConnection
 from worldline.deploy.seal import Seal
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import ControlFrame, MessageFrame
@@ -125,24 +125,26 @@ class Owner:
     def __init__(self) -> None:
         self.messages = self.refusals = 0
 
-    def opened(self, connection: Connection) -> None: ...
-    def welcomes(self, connection: Connection) -> bool:
+    def opened(self, connection: PeerConnection) -> None: ...
+    def welcomes(self, connection: PeerConnection) -> bool:
         return True
 
-    def greeted(self, connection: Connection) -> None: ...
+    def greeted(self, connection: PeerConnection) -> None: ...
     def took(
-        self, connection: Connection, messages: Sequence[tuple[bytes, MessageFrame]]
+        self, connection: PeerConnection, messages: Sequence[tuple[bytes, MessageFrame]]
     ) -> None:
         self.messages += len(messages)
 
-    def told(self, connection: Connection, frame: ControlFrame, size: int) -> None: ...
-    def yielded(self, connection: Connection) -> None: ...
-    def refused(self, connection: Connection, why: str, *, malformed: bool) -> None:
+    def told(
+        self, connection: PeerConnection, frame: ControlFrame, size: int
+    ) -> None: ...
+    def yielded(self, connection: PeerConnection) -> None: ...
+    def refused(self, connection: PeerConnection, why: str, *, malformed: bool) -> None:
         self.refusals += 1
 
-    def drained(self, connection: Connection) -> None: ...
-    def closed(self, connection: Connection, why: str) -> None: ...
-    def ended(self, connection: Connection) -> None: ...
+    def drained(self, connection: PeerConnection) -> None: ...
+    def closed(self, connection: PeerConnection, why: str) -> None: ...
+    def ended(self, connection: PeerConnection) -> None: ...
 
 
 async def feed(frames: int, seed: int, seal: Seal | None) -> Owner:
@@ -150,7 +152,7 @@ async def feed(frames: int, seed: int, seal: Seal | None) -> Owner:
     rng, owner, fed = random.Random(seed), Owner(), 0
     while fed < frames:
         wire = Wire()
-        connection = Connection(owner, CODEC, seal, 0, 1)
+        connection = PeerConnection(owner, CODEC, seal, 0, 1)
         connection.connection_made(wire)
         if rng.random() < 0.8:
             connection.data_received(PACKETS[3] + bytes(0 if seal is None else 16))

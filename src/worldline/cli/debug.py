@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import io
 import sys
@@ -29,8 +30,8 @@ Open a trace for questions: go to any step, see the state of every node there, w
 differs between two steps or two traces, why something happened, at which steps a
 property is true. The run is replayed; its system is loaded as for 'worldline replay'. At
 a terminal, commands are read from a prompt, and "help" lists them; else one is read from
-each line of the input. A recording of 'worldline run' becomes a trace first, which is
-said where: to open that again takes less time.
+each line of the input. A recording of 'worldline run' is replayed first; to open the
+trace that 'worldline replay' writes of it takes less time.
 """
 
 EPILOG = """\
@@ -57,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "trace",
         metavar="TRACE",
         type=Path,
-        help="a trace file, or the folder of a recording, which is replayed into one",
+        help="a trace file, or the folder of a recording, which is replayed first",
     )
     add_target(parser)
     parser.add_argument(
@@ -89,24 +90,28 @@ def run(arguments: argparse.Namespace) -> int:
 
     given = assignments(arguments.parameters)
 
-    def traced(place: Path) -> Path:
-        return as_trace(
-            "debug",
-            place,
-            arguments.targets,
-            given,
+    with contextlib.ExitStack() as stack:
+
+        def traced(place: Path) -> Path:
+            return stack.enter_context(
+                as_trace(
+                    "debug",
+                    place,
+                    arguments.targets,
+                    given,
+                    partial=arguments.partial,
+                    predicates=arguments.predicates,
+                )
+            )
+
+        session = open_session(
+            traced(arguments.trace),
+            None if arguments.beside is None else traced(arguments.beside),
+            load=functools.partial(load_of_trace, "debug", arguments.targets, given),
             partial=arguments.partial,
             predicates=arguments.predicates,
+            report=_report,
         )
-
-    session = open_session(
-        traced(arguments.trace),
-        None if arguments.beside is None else traced(arguments.beside),
-        load=functools.partial(load_of_trace, "debug", arguments.targets, given),
-        partial=arguments.partial,
-        predicates=arguments.predicates,
-        report=_report,
-    )
     _report(0)
     if arguments.json:
         return _print_objects(session, arguments.commands or _piped())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from worldline.cli.options import assignments
 from worldline.model.errors import UsageError
@@ -17,6 +16,10 @@ if TYPE_CHECKING:
     from worldline.model.system import System
     from worldline.trace.format import StrPath
     from worldline.trace.records import Header
+
+
+How: TypeAlias = Callable[[str | None], str]
+"""Returns what to write instead, for the target that a file names."""
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +48,7 @@ def load_of_trace(
     parameters: Mapping[str, str],
     place: StrPath,
     header: Header,
+    how: How | None = None,
 ) -> System:
     """Load the system of a trace, and tell the parameters that the file gives it.
 
@@ -55,9 +59,10 @@ def load_of_trace(
     """
     from worldline.runs.loading import command, loaded, named
 
-    words = named(
-        header, targets, parameters, how=functools.partial(command, verb, place)
-    )
+    def usual(hint: str | None) -> str:
+        return command(verb, place, hint or "TARGET")
+
+    words = named(header, targets, parameters, how=how or usual)
     _tell(words, header, parameters, place)
     return loaded(header, words, {**header.parameters, **parameters})
 

@@ -82,12 +82,22 @@ exit codes:
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line and point to the help."""
 
+    _is_within = False
+    """Whether it parses a part of what it was given."""
+
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"worldline: error: {message}; see '{self.prog} --help'\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse here what a verb does not know: the parser above has another help."""
-        parsed, unknown = super().parse_known_args(args, namespace)
+        if self._is_within or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        # By itself, what may be left out is taken for left out before the first option.
+        self._is_within = True
+        try:
+            parsed, unknown = self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_within = False
         if unknown:
             self.error(
                 f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}"
@@ -168,6 +178,7 @@ def _answered(argv: Sequence[str] | None) -> int:
         refuse_no_asserts()
         if getattr(arguments, "json", False):
             set_aside()
+        arguments.given = given  # for what is to be written instead
         status: int = arguments.run(arguments)
         reclaim()
         sys.stdout.flush()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from worldline import _command
 from worldline.cli.options import add_json, add_partial, place, positive, print_json
-from worldline.cli.recordings import as_trace
+from worldline.cli.recordings import add_target_option, again_with_target, as_trace
 from worldline.cli.terminal import print_lines
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ The run is loaded into tables (steps, sends, messages, changes, timers, nodes, r
 views for the usual questions (history, state_at(step), last_writer, unreceived,
 traffic). Without SQL, they are listed with their columns. Nothing is run, the system's
 source is not needed, and a statement can read nothing but these tables. But a recording
-of 'worldline run' is replayed into a trace first, with its system, which is said where.
+of 'worldline run' is replayed first, with its system.
 Needs the extra: pip install 'worldline[query]'.
 """
 
@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "trace",
         metavar="TRACE",
         type=Path,
-        help="a trace file, or the folder of a recording, which is replayed into one",
+        help="a trace file, or the folder of a recording, which is replayed first",
     )
     parser.add_argument("sql", metavar="SQL", nargs="?", help="what to ask; see below")
     parser.add_argument(
@@ -66,13 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=place,
         help="write all tables and views into a folder, as Parquet",
     )
-    parser.add_argument(
-        "--target",
-        metavar="TARGET",
-        action="append",
-        default=[],
-        help="what loads the system of a recording; not needed for zoo:NAME",
-    )
+    add_target_option(parser)
     forms = parser.add_mutually_exclusive_group()
     add_json(forms)
     forms.add_argument(
@@ -97,25 +91,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Load a trace and answer; the exit code is 0."""
-    from worldline.querying.asking import ask, opened
-    from worldline.querying.duck import database, shut
-    from worldline.querying.exporting import export
+    from worldline.querying.duck import database
 
     sql = sys.stdin.read() if arguments.sql == "-" else arguments.sql
-    trace = as_trace(
-        "replay", arguments.trace, arguments.target, {}, partial=arguments.partial
-    )
     database()  # what is imported while Ctrl-C is raised may be torn
-    _command.begin()
     with (
         _ended_by_termination(),
-        opened(
-            trace,
+        as_trace(
+            "query",
+            arguments.trace,
+            arguments.target,
+            {},
             partial=arguments.partial,
-            threads=arguments.threads,
-            max_memory=arguments.max_memory,
-        ) as connection,
+            how=again_with_target(arguments.given),
+        ) as trace,
     ):
+        _command.begin()
+        _answer(trace, sql, arguments)
+    return 0
+
+
+def _answer(trace: Path, sql: str | None, arguments: argparse.Namespace) -> None:
+    """Do what is asked of a trace."""
+    from worldline.querying.asking import ask, opened
+    from worldline.querying.duck import shut
+    from worldline.querying.exporting import export
+
+    with opened(
+        trace,
+        partial=arguments.partial,
+        threads=arguments.threads,
+        max_memory=arguments.max_memory,
+    ) as connection:
         written: tuple[str, ...] = ()
         if arguments.export is not None:
             written = export(connection, arguments.export)
@@ -128,7 +135,6 @@ def run(arguments: argparse.Namespace) -> int:
             print_json({"folder": str(arguments.export), "files": list(written)})
         else:
             print(f"{len(written)} files in {arguments.export}: {', '.join(written)}")
-    return 0
 
 
 @contextlib.contextmanager

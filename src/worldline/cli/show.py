@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from worldline.cli.options import add_partial, print_json
+from worldline.cli.recordings import add_target_option, again_with_target, as_trace
 from worldline.cli.terminal import print_lines
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ DESCRIPTION = """\
 The question: what happened in a recorded run?
 
 Print what happened in a trace: every step with what it sent and changed, and the
-verdict. Nothing is run, and the system's source is not needed.
+verdict. Nothing is run, and the system's source is not needed. But a recording of
+'worldline run' is replayed first, with its system.
 """
 
 EPILOG = """\
@@ -28,6 +30,7 @@ examples:
   worldline show run.wl --diagram
   worldline show run.wl --mermaid > run.mmd
   worldline show run-min.wl --beside run.wl
+  worldline show worldline-out/lock-run --target lock.py
 """
 
 FORMS = {
@@ -42,7 +45,13 @@ FORMS = {
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run, form="steps")
-    parser.add_argument("trace", metavar="TRACE", type=Path, help="a trace file")
+    parser.add_argument(
+        "trace",
+        metavar="TRACE",
+        type=Path,
+        help="a trace file, or the folder of a recording, which is replayed first",
+    )
+    add_target_option(parser)
     forms = parser.add_mutually_exclusive_group()
     for form, text in FORMS.items():
         forms.add_argument(
@@ -64,10 +73,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a trace."""
-    from worldline.trace.format import read
     from worldline.trace.records import to_json
 
-    trace = read(arguments.trace, partial=arguments.partial)
+    trace = _read(arguments.trace, arguments)
     if arguments.beside is not None:
         print_lines(_beside(arguments, trace))
         return 0
@@ -78,17 +86,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _read(place: Path, arguments: argparse.Namespace) -> Trace:
+    from worldline.trace.format import read
+
+    how, partial = again_with_target(arguments.given), arguments.partial
+    targets = arguments.target
+    with as_trace("show", place, targets, {}, partial=partial, how=how) as file:
+        return read(file, partial=partial)
+
+
 def _beside(arguments: argparse.Namespace, trace: Trace) -> Iterator[str]:
     from worldline.model.errors import UsageError
     from worldline.show.beside import beside
-    from worldline.trace.format import read
 
     if arguments.form != "steps":
         raise UsageError(
             f"--{arguments.form} shows one run, and --beside two",
             remedy="leave one out",
         )
-    other = read(arguments.beside, partial=arguments.partial)
+    other = _read(arguments.beside, arguments)
     if other.header.names != trace.header.names:
         raise UsageError(
             f"{arguments.beside} has other nodes than {arguments.trace}",

@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-Clock = Callable[[], float]
+HostClock = Callable[[], float]
 """Returns the present time, in seconds; never less than before."""
 
 
 def anchored(
-    wall: Clock = time.time,  # noqa: TID251 -- looked at once, for people
-    monotonic: Clock = time.monotonic,
-) -> Clock:
+    wall: HostClock = time.time,  # noqa: TID251 -- looked at once, for people
+    monotonic: HostClock = time.monotonic,
+) -> HostClock:
     """Return a clock that shows the time of the wall and goes as the other one goes."""
     anchor = wall() - monotonic()
     return lambda: monotonic() + anchor

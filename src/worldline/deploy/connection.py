@@ -38,41 +38,41 @@ DIGEST = "digest"
 class Owner(Protocol):
     """The one that has connections: `Links`."""
 
-    def opened(self, connection: Connection) -> None:
+    def opened(self, connection: PeerConnection) -> None:
         """Take note that a connection is there."""
 
-    def welcomes(self, connection: Connection) -> bool:
+    def welcomes(self, connection: PeerConnection) -> bool:
         """Say whether a connection that was accepted may be the one with its peer."""
 
-    def greeted(self, connection: Connection) -> None:
+    def greeted(self, connection: PeerConnection) -> None:
         """Take note that both ends have said who they are."""
 
     def took(
-        self, connection: Connection, messages: Sequence[tuple[bytes, MessageFrame]]
+        self, connection: PeerConnection, messages: Sequence[tuple[bytes, MessageFrame]]
     ) -> None:
         """Take messages, each with its packet."""
 
-    def told(self, connection: Connection, frame: ControlFrame, size: int) -> None:
+    def told(self, connection: PeerConnection, frame: ControlFrame, size: int) -> None:
         """Take a control frame."""
 
-    def yielded(self, connection: Connection) -> None:
+    def yielded(self, connection: PeerConnection) -> None:
         """Take note that the peer has another connection instead, or leaves."""
 
-    def refused(self, connection: Connection, why: str, *, malformed: bool) -> None:
+    def refused(self, connection: PeerConnection, why: str, *, malformed: bool) -> None:
         """Take note that the other end is not what it should be."""
 
-    def drained(self, connection: Connection) -> None:
+    def drained(self, connection: PeerConnection) -> None:
         """Take note that all that was written has left this process."""
 
-    def closed(self, connection: Connection, why: str) -> None:
+    def closed(self, connection: PeerConnection, why: str) -> None:
         """Take note that the connection is no more, and not closed from this end."""
 
-    def ended(self, connection: Connection) -> None:
+    def ended(self, connection: PeerConnection) -> None:
         """Take note that nothing is left of it, however it came to its end."""
 
 
 @final
-class Connection(asyncio.Protocol):
+class PeerConnection(asyncio.Protocol):
     """A connection.
 
     Parameters

@@ -167,40 +167,36 @@ class DatagramSocket:
             try:
                 if int.from_bytes(packet[:LENGTH], "big") != len(packet) - LENGTH:
                     raise Malformed("", "no packet")
-                if is_open and not data.endswith(mark):
+                # Before it is read: what has another digest may say anything.
+                if not (data.endswith(mark) if is_open else self._opens(data, packet)):
                     self._refuse(address)
                     continue
                 frame = read(packet[LENGTH:])
             except Malformed:
                 self._counts.malformed += 1
                 continue
-            if is_open and type(frame) is MessageFrame:
+            if type(frame) is MessageFrame:
                 messages.append((packet, frame))
-            elif self._is_genuine(frame, data, packet, address):
-                if type(frame) is MessageFrame:
-                    messages.append((packet, frame))
-                elif type(frame) is ControlFrame:
-                    self._counts.control_bytes += len(data)
-                    self._outlets.heard(frame.sender, frame.companion, frame.body)
+            elif type(frame) is ControlFrame:
+                self._counts.control_bytes += len(data)
+                self._outlets.heard(frame.sender, frame.companion, frame.body)
+            else:
+                self._counts.malformed += 1
         if messages:
             self._outlets.take(messages)
 
-    def _is_genuine(self, frame: Any, data: bytes, packet: bytes, address: Any) -> bool:
-        """Say whether a frame may come in a datagram, and is whose it says it is."""
-        if not isinstance(frame, MessageFrame | ControlFrame):
-            self._counts.malformed += 1
-            return False
-        if self._seal is not None and not self._seal.opens(
-            frame.sender, self._index, packet, data[-self._tail :]
-        ):
-            self._refuse(address)
-            return False
-        return True
+    def _opens(self, data: bytes, packet: bytes) -> bool:
+        """Say whether a datagram comes from who it says it does."""
+        assert self._seal is not None, "there is a secret"
+        sender = self._codec.sender(packet[LENGTH:])
+        return self._seal.opens(sender, self._index, packet, data[-self._tail :])
 
     def _refuse(self, address: Any) -> None:
         self._counts.refused += 1
         why = (
-            "wrong secret" if self._seal else "other nodes or messages, or another node"
+            "another secret, or other nodes or messages"
+            if self._seal
+            else "other nodes or messages, or another node"
         )
         self._outlets.refuse(f"{address[0]}:{address[1]}", why)
 

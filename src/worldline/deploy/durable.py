@@ -6,13 +6,13 @@ import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, final
 
-from worldline.deploy.snapshots import Snapshot, snapshot
+from worldline.deploy.snapshots import FieldSnapshot, snapshot
 from worldline.model.data.settling import settled
 from worldline.model.data.values import ITSELF
 from worldline.model.fields import Role
 from worldline.model.node import NodeType
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.patches import Patch
+from worldline.trace.journal.patches import FieldPatch
 
 _LASTING = (Role.DURABLE, Role.GHOST)
 
@@ -55,7 +55,7 @@ class _Watched:
 
     def __init__(self, path: str, values: dict[str, Any], name: str) -> None:
         self.path, self.values, self.name = path, values, name
-        self.before: Snapshot | Any = snapshot(values[name])
+        self.before: FieldSnapshot | Any = snapshot(values[name])
         self.is_known = False
 
 
@@ -84,27 +84,27 @@ class Lasting:
     def __bool__(self) -> bool:
         return bool(self._fields)
 
-    def changed(self) -> tuple[dict[str, Any], tuple[Patch, ...]]:
+    def changed(self) -> tuple[dict[str, Any], tuple[FieldPatch, ...]]:
         """Return what has changed since this was asked last.
 
         Returns
         -------
-        dict and tuple of Patch
+        dict and tuple of FieldPatch
             Copies of fields, by path; and how others have changed that are large.
         """
         changed: dict[str, Any] = {}
-        patches: tuple[Patch, ...] = ()
+        patches: tuple[FieldPatch, ...] = ()
         for field in self._fields:
             value, before = field.values[field.name], field.before
             if value is before:
                 continue
-            if type(before) is not Snapshot:
+            if type(before) is not FieldSnapshot:
                 if type(value) is type(before) and value == before:
                     continue  # both stand for themselves
             elif before.is_of(value):
                 continue
             patch = None
-            if type(before) is Snapshot and field.is_known:
+            if type(before) is FieldSnapshot and field.is_known:
                 patch = before.patch(field.path, value)
             field.before, field.is_known = snapshot(value), True
             if patch is not None:

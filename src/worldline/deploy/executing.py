@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
-from worldline.deploy.clock import Clock
-from worldline.deploy.companions import Companion, Instead
+from worldline.deploy.clock import HostClock
+from worldline.deploy.companions import Beside, Companion, Instead
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
 from worldline.deploy.durable import Lasting
 from worldline.deploy.following import Following
 from worldline.deploy.recovery import Restored
-from worldline.deploy.turn import Turn
+from worldline.deploy.turn import PresentTurn
 from worldline.deploy.undoing import Before
 from worldline.deploy.wire import Wire
 from worldline.model.events import Event
@@ -34,9 +34,6 @@ from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import FailedRecord, FateRecord
 
-if TYPE_CHECKING:
-    from worldline.deploy.life import Life
-
 SLOW_S = 0.1
 """Seconds after which it is said, once, that a handler took long."""
 
@@ -48,7 +45,7 @@ PutOff = tuple[PendingTimer, float]
 
 
 @final
-class Execution:
+class NodeExecution:
     """The execution of events at one node, in one of its lives.
 
     Parameters
@@ -85,8 +82,8 @@ class Execution:
         *,
         codec: Codec,
         wire: Wire,
-        turn: Turn,
-        now: Clock,
+        turn: PresentTurn,
+        now: HostClock,
         seed: int,
         companions: Sequence[Companion],
         counts: NodeCounts,
@@ -140,12 +137,14 @@ class Execution:
             self._settle(number, result, handler.name, None)
 
     def happen(
-        self, life: Life, record: Any, event: Event, put_off: PutOff | None = None
+        self, life: Beside, record: Any, event: Event, put_off: PutOff | None = None
     ) -> Result | None:
         """Let an event happen, unless a companion says otherwise.
 
         Parameters
         ----------
+        life
+            The life that it happens in, for companions.
         record
             What the journal says of it: a record, or the packet of a message; or its number
             if it does already. A call or a message that goes on waiting leaves no trace.
@@ -193,7 +192,7 @@ class Execution:
         door.clock, door.clock_read = self._now(), False
         return door
 
-    def _gate(self, life: Life, event: Event) -> Instead | None:
+    def _gate(self, life: Beside, event: Event) -> Instead | None:
         # A call that waits in any case is not asked about again and again.
         if event.kind is Kind.CALL and waits(
             self._system, self._index, self._node, self._context, event
@@ -205,14 +204,14 @@ class Execution:
                 return instead
         return None
 
-    def _vet(self, life: Life, event: Event) -> Instead | None:
+    def _vet(self, life: Beside, event: Event) -> Instead | None:
         for companion in self._vets:
             instead = companion.vet(life, event, self.door)
             if instead is not None:
                 return instead
         return None
 
-    def _extensions(self, life: Life) -> dict[int, int] | None:
+    def _extensions(self, life: Beside) -> dict[int, int] | None:
         numbers: dict[int, int] = {}
         for companion in self._companions:
             numbers |= companion.extensions(life) or {}
@@ -256,7 +255,7 @@ _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""
 
 
-def _number(turn: Turn, record: Any) -> int:
+def _number(turn: PresentTurn, record: Any) -> int:
     if type(record) is bytes:
         return turn.receive(record)
     return record if type(record) is int else turn.event(record)

@@ -9,7 +9,7 @@ from typing import Any, final
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
 from worldline.deploy.durable import Lasting
-from worldline.deploy.turn import Turn
+from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
 from worldline.model.data.settling import settle_fields
 from worldline.model.semantics.execute import Result
@@ -49,7 +49,7 @@ class Following:
         *,
         codec: Codec,
         wire: Wire,
-        turn: Turn,
+        turn: PresentTurn,
         fire: Callable[[PendingTimer], None],
         counts: NodeCounts,
     ) -> None:

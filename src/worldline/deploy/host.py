@@ -8,7 +8,6 @@ await host.until(BACKUP, lambda backup: backup.total == 5)
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 import sys
 import time
@@ -17,28 +16,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self, final
 
-from worldline.deploy.clock import Clock, anchored
+from worldline.deploy.clock import HostClock, anchored
 from worldline.deploy.cluster import LOOPBACK, Cluster
 from worldline.deploy.cluster_file import cluster_of
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
-from worldline.deploy.journal import JournalOptions, Sync
-from worldline.deploy.keeping import stopped
-from worldline.deploy.outlets import Limits, TlsContexts
+from worldline.deploy.journal_options import JournalOptions, Sync
+from worldline.deploy.keeping import stopped, within
+from worldline.deploy.names import numbered
+from worldline.deploy.outlets import LinkLimits, TlsContexts
+from worldline.deploy.recovery import recorded_run
 from worldline.deploy.runner import NodeRunner, Setup
 from worldline.deploy.seal import Seal
-from worldline.deploy.state import NodeState
+from worldline.deploy.state import StateCopy
+from worldline.deploy.stuck import StuckWatch
 from worldline.deploy.tls import client_context, server_context
 from worldline.deploy.weather import LinkWeather
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze, thaw
-from worldline.model.errors import InputError, UsageError, WorldlineError
+from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.system import System
 from worldline.model.usercode.user_errors import spelt
-from worldline.runs.recording.folder import header_of
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.reading import is_recording
 
 
 class NodeFailed(WorldlineError):
@@ -111,8 +111,8 @@ class Host:
         weather: LinkWeather | None = None,
         run: str | None = None,
         companions: Sequence[Companion] = (),
-        limits: Limits | None = None,
-        clock: Clock | None = None,
+        limits: LinkLimits | None = None,
+        clock: HostClock | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
         refuse_undeployable(system)
@@ -137,12 +137,13 @@ class Host:
         )
         self._returns, self._every = on_failure == "restart", every
         self._weather, self._companions = weather, tuple(companions)
-        self._limits, self._clock = limits or Limits(), clock
+        self._limits, self._clock = limits or LinkLimits(), clock
         self._say = say or _print
         self._runners: dict[NodeId, NodeRunner] = {}
         self._error: BaseException | None = None
         self._all_stopped = asyncio.Event()
         self._is_over = False
+        self._watch: StuckWatch | None = None
         self._cpu = 0.0
 
     def _where(self, cluster: Cluster | Path | str | None) -> Cluster:
@@ -174,9 +175,10 @@ class Host:
         Raises
         ------
         UsageError
-            If an address or a journal is in use.
+            If an address or a journal is in use, or nobody knows a host.
         """
         setup = self._setup()
+        setup.addresses[:] = await numbered(setup.addresses)
         self._cpu = time.process_time()
         try:
             for node in self._nodes:
@@ -190,17 +192,19 @@ class Host:
     async def start(self) -> None:
         """Begin the lives of all nodes, in order of declaration."""
         if self._is_over:
-            raise UsageError(
-                "this host has been stopped", remedy="make another one: wl.Host(...)"
-            )
+            remedy = "make another one: wl.Host(...)"
+            raise UsageError("this host has been stopped", remedy=remedy)
         if not self._runners:
             await self.bind()
+        self._watch = StuckWatch(self._say)
         for node in sorted(self._nodes, key=self._system.index.__getitem__):
             self._runners[node].begin()
 
     async def stop(self, reason: str = "stopped") -> None:
         """End all lives: what happened leaves first, and peers are told."""
         self._is_over = True
+        if self._watch is not None:
+            self._watch.stop()
         await asyncio.gather(*(one.stop(reason) for one in self._runners.values()))
         self._all_stopped.set()
 
@@ -287,8 +291,8 @@ class Host:
                 f"{life.kind.cls.__name__}.{name} does not take {spelt(arguments)}",
                 remedy="give what its parameters are annotated with",
             )
-        answer = life.kept.call(name, given)
-        return await asyncio.wait_for(answer, timeout)
+        what = f"{life.kind.cls.__name__}.{name} at {node}"
+        return await within(life.kept.call(name, given), timeout, what)
 
     async def until(
         self,
@@ -305,12 +309,13 @@ class Host:
         TimeoutError
             If it takes longer.
         """
-        await asyncio.wait_for(self._life(node).kept.until(predicate), timeout)
+        done = self._life(node).kept.until(predicate)
+        await within(done, timeout, f"what {node} is waited for")
 
     def state(self, node: NodeId) -> Any:
         """Return the present fields of a node: copies, to be looked at."""
         life = self._life(node)
-        return NodeState(life.kind, life.node)
+        return StateCopy(life.kind, life.node)
 
     def counts(self, node: NodeId) -> NodeCounts:
         """Return what has been counted of a node so far."""
@@ -324,7 +329,7 @@ class Host:
         system, cluster = self._system.under_recording(), self._cluster
         codec = Codec(system)
         self._addresses = [cluster.addresses[node] for node in system.ids]
-        run = self._journal.run or cluster.run or self._recorded() or ""
+        run = self._journal.run or cluster.run or recorded_run(self._record) or ""
         seal = tls = None
         if cluster.secret is not None:
             names = tuple(node.name for node in system.ids)
@@ -349,18 +354,12 @@ class Host:
             stopped=self._stopped,
         )
 
-    def _recorded(self) -> str | None:
-        """Return the name of the run whose journals are there already."""
-        if self._record is None or not is_recording(self._record):
-            return None
-        with contextlib.suppress(InputError):  # said by whoever opens the journal
-            return header_of(self._record).run
-        return None
-
-    def _runner(self, node: NodeId) -> NodeRunner:
+    def _runner(self, node: Any) -> NodeRunner:
         runner = self._runners.get(node)
         if runner is None:
             where = "has not been started" if node in self._nodes else "runs elsewhere"
+            if type(node) is not NodeId:
+                where = "is no wl.NodeId"
             raise UsageError(
                 f"{spelt(node)} {where}",
                 remedy=f"this host has {', '.join(map(str, self._nodes))}",

@@ -12,13 +12,14 @@ import contextlib
 import os
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import Any, final
 
 from worldline._version import __version__
 from worldline.deploy.durable import lasting_words
+from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
 from worldline.deploy.segment_file import SegmentWriter, compress_later
@@ -55,50 +56,12 @@ LARGE = 4 << 10
 _AGAIN_S = 1.0
 """Seconds between two attempts to write on."""
 
-Sync = str
-"""``durable``, ``always`` or ``never``."""
-
 LASTING = (StartedRecord, DeltaRecord)
 """Records of what outlives a life, which are written in any case."""
 
 
 class JournalFailure(WorldlineError):
     """A journal that cannot be written, though something depends on it."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalOptions:
-    """What a journal is to hold, and how it is kept.
-
-    Attributes
-    ----------
-    run
-        The same for all journals of a recording.
-    seed
-        Of the run.
-    sync
-        Which blocks are synced to the disk before their effects leave: ``durable``, those
-        in which a durable field changed; ``always``, all; ``never``: they survive the end
-        of the process, and not a loss of power.
-    keep
-        Bytes after which the oldest segments are removed; None keeps all.
-    on_log_failure
-        ``go-on`` or ``stop``, where nothing durable depends on it.
-    events
-        Whether events are written, or only what outlives a life.
-    contents
-        ``all``, or ``ids``: of messages above `LARGE` bytes their names and digests alone;
-        a replay has their contents from who sent them.
-    """
-
-    run: str
-    seed: int = 0
-    sync: Sync = "durable"
-    keep: int | None = None
-    on_log_failure: str = "go-on"
-    events: bool = True
-    contents: str = "all"
 
 
 @final

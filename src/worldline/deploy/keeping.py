@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, Protocol, final
 
-from worldline.deploy.state import NodeState
+from worldline.deploy.state import StateCopy
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-
-if TYPE_CHECKING:
-    from worldline.deploy.life import Life
-
+from worldline.model.node import NodeType
 
 SWEEP_S = 0.01
 """Seconds between two times that all calls are tried which wait."""
@@ -26,6 +23,35 @@ def stopped(node: NodeId) -> UsageError:
     return UsageError(
         f"{node} has stopped", remedy="ask host.is_up(node), or start it again"
     )
+
+
+async def within(answer: asyncio.Future[Any], timeout: float | None, what: str) -> Any:
+    """Wait for something for so many seconds.
+
+    Raises
+    ------
+    TimeoutError
+        If it takes longer; it says what.
+    """
+    try:
+        return await asyncio.wait_for(answer, timeout)
+    except TimeoutError:
+        raise TimeoutError(f"{what} did not come about within {timeout:g} s") from None
+
+
+class Keeper(Protocol):
+    """The life at which something waits."""
+
+    me: NodeId
+    kind: NodeType
+    node: Any
+    is_up: bool
+
+    def call(self, event: Event, answer: asyncio.Future[Any]) -> bool:
+        """Take a call, if its guards are true; say whether they are."""
+
+    def try_again(self, which: int, event: Event) -> bool:
+        """Take a message that waited, by its place; say whether it was its time."""
 
 
 _Call = tuple[Event, "asyncio.Future[Any]"]
@@ -39,7 +65,7 @@ class KeptBack:
     oldest call of each handler; all of them every hundredth of a second.
     """
 
-    def __init__(self, life: Life) -> None:
+    def __init__(self, life: Keeper) -> None:
         self._life = life
         self._messages: list[tuple[bytes, Event]] = []
         self._calls: dict[str, deque[_Call]] = {}
@@ -87,9 +113,8 @@ class KeptBack:
             return  # what happens here looks again
         self._is_looking = True
         try:
+            self._watch()
             while self._life.is_up and (self._retry() or self._make_next()):
-                pass
-            if self._watches:
                 self._watch()
         finally:
             self._is_looking = False
@@ -133,20 +158,36 @@ class KeptBack:
     def _try_all(self) -> None:
         """Try all calls that wait: the guard of one may depend on what it is given."""
         self._sweep = None
-        for name, waiting in list(self._calls.items()):
-            left = deque(
-                (event, answer)
-                for event, answer in waiting
-                if not (answer.done() or self._life.call(event, answer))
-            )
-            if left:
-                self._calls[name] = left
-            else:
-                self._calls.pop(name, None)
+        self._is_looking = True  # or what happens here would make the same calls again
+        try:
+            for name in list(self._calls):
+                self._try_each(name, self._calls[name])
+                if not self._life.is_up:
+                    return  # who waits has been told
+        finally:
+            self._is_looking = False
+        self.look()
         self._plan_sweep()
 
+    def _try_each(self, name: str, waiting: deque[_Call]) -> None:
+        for _ in range(len(waiting)):
+            event, answer = waiting[0]
+            if answer.done():
+                waiting.popleft()
+            elif not self._life.call(event, answer):
+                waiting.rotate(-1)
+            elif self._life.is_up:
+                waiting.popleft()
+                self._watch()
+            else:
+                return
+        if not waiting:
+            del self._calls[name]
+
     def _watch(self) -> None:
-        state = NodeState(self._life.kind, self._life.node)
+        if not self._watches:
+            return
+        state = StateCopy(self._life.kind, self._life.node)
         left = []
         for predicate, done in self._watches:
             if done.done():

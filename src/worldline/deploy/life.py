@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
-from worldline.deploy.clock import Clock
+from worldline.deploy.clock import HostClock
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.durable import put
-from worldline.deploy.executing import PUT_OFF_S, Execution, PutOff
+from worldline.deploy.executing import PUT_OFF_S, NodeExecution, PutOff
 from worldline.deploy.keeping import KeptBack, stopped
 from worldline.deploy.recovery import Restored
 from worldline.deploy.saving import Saving
-from worldline.deploy.turn import Turn
+from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
 from worldline.model.data.identity import NodeId
 from worldline.model.events import LOST, UNREACHABLE, Event
@@ -38,7 +38,7 @@ from worldline.trace.journal.records import (
 
 
 @final
-class Life:
+class NodeLife:
     """A life of a node.
 
     Parameters
@@ -46,7 +46,7 @@ class Life:
     restored
         The state in which it begins.
     now, seed
-        See `Execution`.
+        See `NodeExecution`.
     ended
         Is told why the life is over, if it ends by itself: a handler failed, or used
         its context wrongly.
@@ -77,8 +77,8 @@ class Life:
         *,
         codec: Codec,
         wire: Wire,
-        turn: Turn,
-        now: Clock,
+        turn: PresentTurn,
+        now: HostClock,
         seed: int,
         companions: Sequence[Companion],
         counts: NodeCounts,
@@ -94,7 +94,7 @@ class Life:
         self._restored = restored
         self._codec, self._wire, self._turn, self._now = codec, wire, turn, now
         self._companions, self._counts, self._ended = companions, counts, ended
-        self.execution = Execution(
+        self.execution = NodeExecution(
             system,
             index,
             restored,

@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import final
 
-from worldline.deploy.connection import Connection
+from worldline.deploy.connection import PeerConnection
 
 _MOST_UNPROVED = 3
 
 
 @final
-class Link:
+class PeerLink:
     """What a node knows of its connection with one peer.
 
     Attributes
@@ -61,10 +61,10 @@ class Link:
 
     def __init__(self, peer: int) -> None:
         self.peer = peer
-        self.connection: Connection | None = None
-        self.attempt: Connection | None = None
+        self.connection: PeerConnection | None = None
+        self.attempt: PeerConnection | None = None
         self.attempts = 0
-        self.coming: Connection | None = None
+        self.coming: PeerConnection | None = None
         self.taken, self.unproved = (0, 0), 0
         self.making: asyncio.Task[None] | None = None
         self.deadline: asyncio.TimerHandle | None = None
@@ -85,7 +85,7 @@ class Link:
         """Whether packets wait for it."""
         return bool(self.queue or self.held)
 
-    def is_wanted(self, offered: Connection, me: int, incarnation: int) -> bool:
+    def is_wanted(self, offered: PeerConnection, me: int, incarnation: int) -> bool:
         """Say whether one that the peer is making is to be the one.
 
         If both nodes make one, that of the node declared first is. One that the peer

@@ -13,10 +13,10 @@ import socket
 from collections.abc import Sequence
 from typing import final
 
-from worldline.deploy.connection import Connection
+from worldline.deploy.connection import PeerConnection
 from worldline.deploy.counts import NodeCounts
-from worldline.deploy.link import Link
-from worldline.deploy.listener import Listener
+from worldline.deploy.link import PeerLink
+from worldline.deploy.listener import ConnectionListener
 from worldline.deploy.outlets import Outlets
 from worldline.deploy.strangers import Strangers
 from worldline.model.events import LOST, UNREACHABLE
@@ -45,10 +45,10 @@ class Links:
     ) -> None:
         self._loop, self._codec, self._outlets = loop, codec, outlets
         self._me, self._incarnation, self._counts = index, incarnation, counts
-        self._links = [Link(peer) for peer in range(len(codec.vocabulary.nodes))]
+        self._links = [PeerLink(peer) for peer in range(len(codec.vocabulary.nodes))]
         self._strangers = Strangers(loop, outlets.limits.connect, self._expelled)
-        self._open: set[Connection] = set()
-        self._listener: Listener | None = None
+        self._open: set[PeerConnection] = set()
+        self._listener: ConnectionListener | None = None
         self._sweep: asyncio.TimerHandle | None = None
         self._is_over = False
         self._has_begun = False
@@ -58,7 +58,7 @@ class Links:
     def listen(self, sock: socket.socket) -> None:
         """Take connections that come to a socket, which is bound."""
         ssl = None if self._outlets.tls is None else self._outlets.tls.server
-        self._listener = Listener(
+        self._listener = ConnectionListener(
             self._loop, sock, ssl, lambda: self._connection(None), self.ended
         )
         self._plan_sweep()
@@ -143,14 +143,14 @@ class Links:
 
     # ------------------------------------------------------ what connections tell
 
-    def opened(self, connection: Connection) -> None:
+    def opened(self, connection: PeerConnection) -> None:
         """Take note that a connection is there; nothing is read before the node begins."""
         if self._is_over:
             connection.abort()
         elif not self._has_begun:
             connection.pause_reading()
 
-    def welcomes(self, connection: Connection) -> bool:
+    def welcomes(self, connection: PeerConnection) -> bool:
         """Say whether a connection that the peer is making may be the one with it."""
         peer = connection.peer
         assert peer is not None
@@ -161,7 +161,7 @@ class Links:
         link.coming = connection
         return True
 
-    def greeted(self, connection: Connection) -> None:
+    def greeted(self, connection: PeerConnection) -> None:
         """Take the connection for the one with its peer."""
         self._strangers.discard(connection)
         peer = connection.peer
@@ -173,7 +173,9 @@ class Links:
             connection.abort()
             return
         else:
-            link.attempt = None
+            # Whoever makes it may not have heard yet that it is made: a loop that is
+            # stopped there closes it again.
+            link.attempt = link.making = None
             link.drop_coming()
         link.unproved = 0
         if link.connection is not None:
@@ -182,7 +184,7 @@ class Links:
         self._adopt(link, connection)
 
     def took(
-        self, connection: Connection, messages: Sequence[tuple[bytes, MessageFrame]]
+        self, connection: PeerConnection, messages: Sequence[tuple[bytes, MessageFrame]]
     ) -> None:
         """Hand on messages."""
         peer = connection.peer
@@ -196,13 +198,13 @@ class Links:
             connection.pause_reading()
             self._loop.call_later(_RETRY_S, self._go_on, connection)
 
-    def told(self, connection: Connection, frame: ControlFrame, size: int) -> None:
+    def told(self, connection: PeerConnection, frame: ControlFrame, size: int) -> None:
         """Hand on a control frame."""
         self._counts.control_bytes += size
         if frame.companion != _PING and connection.peer is not None:
             self._outlets.heard(connection.peer, frame.companion, frame.body)
 
-    def yielded(self, connection: Connection) -> None:
+    def yielded(self, connection: PeerConnection) -> None:
         """Wait for the connection that the peer has instead; or it leaves."""
         peer = connection.peer
         link = None if peer is None else self._links[peer]
@@ -213,7 +215,7 @@ class Links:
             connection.abort()
             self._lose(peer, LOST, "it has left")
 
-    def refused(self, connection: Connection, why: str, *, malformed: bool) -> None:
+    def refused(self, connection: PeerConnection, why: str, *, malformed: bool) -> None:
         """Count what is not as it should be; a connection that is open breaks."""
         peer, who = connection.peer, "a stranger"
         if malformed:
@@ -227,27 +229,27 @@ class Links:
         self._strangers.discard(connection)
         self._ended(connection, "it says what nobody understands" if malformed else why)
 
-    def drained(self, connection: Connection) -> None:
+    def drained(self, connection: PeerConnection) -> None:
         """Go on writing."""
         for link in self._links:
             if link.connection is connection:
                 link.has_written()
                 self._flush(link)
 
-    def closed(self, connection: Connection, why: str) -> None:
+    def closed(self, connection: PeerConnection, why: str) -> None:
         """Take note that a connection is no more."""
         self._ended(connection, why)
 
-    def ended(self, connection: Connection) -> None:
+    def ended(self, connection: PeerConnection) -> None:
         """Take note that nothing is left of a connection."""
         self._open.discard(connection)
         self._strangers.discard(connection)
 
     # ------------------------------------------------------------------------ inside
 
-    def _connection(self, link: Link | None) -> Connection:
+    def _connection(self, link: PeerLink | None) -> PeerConnection:
         """Return a new connection: to a peer, or one that was accepted."""
-        made = Connection(
+        made = PeerConnection(
             self,
             self._codec,
             self._outlets.seal,
@@ -260,7 +262,7 @@ class Links:
             self._strangers.add(made)
         return made
 
-    def _expelled(self, connection: Connection) -> None:
+    def _expelled(self, connection: PeerConnection) -> None:
         self._ended(connection, "it has not proved who it is")
 
     def _make(self, peer: int) -> None:
@@ -296,7 +298,7 @@ class Links:
         limit = self._outlets.limits.connect
         self._lose(peer, UNREACHABLE, f"no hello within {limit:g} s")
 
-    def _stop_making(self, link: Link) -> None:
+    def _stop_making(self, link: PeerLink) -> None:
         if link.deadline is not None:
             link.deadline.cancel()
             link.deadline = None
@@ -307,13 +309,13 @@ class Links:
             link.making.cancel()
         link.making = None
 
-    def _adopt(self, link: Link, connection: Connection) -> None:
+    def _adopt(self, link: PeerLink, connection: PeerConnection) -> None:
         """Take a connection for the one with its peer."""
         self._stop_making(link)
         link.connection = connection
         self._flush(link)
 
-    def _ended(self, connection: Connection, why: str) -> None:
+    def _ended(self, connection: PeerConnection, why: str) -> None:
         peer = connection.peer
         if peer is None or self._is_over:
             return
@@ -336,7 +338,7 @@ class Links:
         if not self._is_over:
             self._outlets.hear(peer, kind, why)
 
-    def _flush(self, link: Link, *, by_force: bool = False) -> None:
+    def _flush(self, link: PeerLink, *, by_force: bool = False) -> None:
         """Write what waits, unless weather or the other end holds it back."""
         connection = link.connection
         if connection is None or not link.waits:
@@ -364,7 +366,7 @@ class Links:
             for link in self._links:
                 self._flush(link)
 
-    def _go_on(self, connection: Connection) -> None:
+    def _go_on(self, connection: PeerConnection) -> None:
         if self._outlets.is_clogged():
             self._loop.call_later(_RETRY_S, self._go_on, connection)
         else:

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from ssl import SSLContext
 from typing import final
 
-from worldline.deploy.connection import Connection
+from worldline.deploy.connection import PeerConnection
 
 _PAUSE_S = 0.1
 _QUEUE = 128
 
 
 @final
-class Listener:
+class ConnectionListener:
     """The listener at one socket.
 
     Parameters
@@ -38,8 +38,8 @@ class Listener:
         loop: asyncio.AbstractEventLoop,
         sock: socket.socket,
         ssl: SSLContext | None,
-        made: Callable[[], Connection],
-        gone: Callable[[Connection], None],
+        made: Callable[[], PeerConnection],
+        gone: Callable[[PeerConnection], None],
     ) -> None:
         self._loop, self._sock, self._ssl = loop, sock, ssl
         self._made, self._gone = made, gone
@@ -99,13 +99,13 @@ class Listener:
 
         task.add_done_callback(done)
 
-    async def _take(self, made: Connection, came: socket.socket) -> None:
+    async def _take(self, made: PeerConnection, came: socket.socket) -> None:
         try:
             await self._loop.connect_accepted_socket(lambda: made, came, ssl=self._ssl)
         except OSError:  # it has gone already, or TLS has failed
             self._drop(made, came)
 
-    def _drop(self, made: Connection, came: socket.socket) -> None:
+    def _drop(self, made: PeerConnection, came: socket.socket) -> None:
         self._gone(made)
         made.abort()
         with contextlib.suppress(OSError):

@@ -24,7 +24,7 @@ class TlsContexts(NamedTuple):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Limits:
+class LinkLimits:
     """The limits of connections, in seconds.
 
     Attributes
@@ -78,7 +78,7 @@ class Outlets:
     weather: LinkWeather | None = None
     seal: Seal | None = None
     tls: TlsContexts | None = None
-    limits: Limits = Limits()
+    limits: LinkLimits = LinkLimits()
     refused: dict[str, str] = field(default_factory=dict)
     """Whom a line has been said about, with the reason."""
 

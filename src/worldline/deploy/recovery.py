@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,13 @@ from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame, NamedFrame, split
 from worldline.trace.journal.patches import patched_all
-from worldline.trace.journal.reading import Incarnation, Turn, read_node
+from worldline.trace.journal.reading import (
+    Incarnation,
+    Turn,
+    is_recording,
+    nodes_of,
+    read_node,
+)
 from worldline.trace.journal.records import (
     CalledRecord,
     CheckpointRecord,
@@ -55,6 +62,18 @@ class Restored:
     counter: int
     durable: Mapping[str, Any] | None
     torn: int = 0
+
+
+def recorded_run(recording: Path | None) -> str | None:
+    """Return the name of the run whose journals are in a folder already, if any are."""
+    if recording is None or not is_recording(recording):
+        return None
+    for folder in nodes_of(recording):
+        for life in read_node(folder).incarnations:
+            with contextlib.suppress(InputError):  # said by whoever opens the journal
+                if life.header is not None:
+                    return life.header.run
+    return None
 
 
 def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:

@@ -9,18 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, final
 
-from worldline.deploy.clock import Clock
+from worldline.deploy.clock import HostClock
 from worldline.deploy.cluster import address_text
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.datagrams import DatagramSocket
-from worldline.deploy.journal import JournalOptions, JournalWriter
-from worldline.deploy.life import Life
+from worldline.deploy.journal import JournalWriter
+from worldline.deploy.journal_options import JournalOptions
+from worldline.deploy.keeping import stopped
+from worldline.deploy.life import NodeLife
 from worldline.deploy.links import Links
-from worldline.deploy.outlets import Limits, Messages, Outlets, TlsContexts
+from worldline.deploy.outlets import LinkLimits, Messages, Outlets, TlsContexts
 from worldline.deploy.recovery import Restored
 from worldline.deploy.seal import Seal
-from worldline.deploy.turn import Leaving, Turn
+from worldline.deploy.turn import Leaving, PresentTurn
 from worldline.deploy.weather import LinkWeather
 from worldline.deploy.wire import Wire, is_of_streams
 from worldline.model.data.identity import NodeId
@@ -59,11 +61,11 @@ class Setup:
     addresses: list[tuple[str, int]]
     record: Path | None
     journal: JournalOptions
-    now: Clock
+    now: HostClock
     weather: LinkWeather | None
     seal: Seal | None
     tls: TlsContexts | None
-    limits: Limits
+    limits: LinkLimits
     companions: Sequence[Companion]
     every: float | None
     returns: bool
@@ -74,8 +76,8 @@ class Setup:
 class _Present(NamedTuple):
     """The present life of a node, and what it needs."""
 
-    life: Life
-    turn: Turn
+    life: NodeLife
+    turn: PresentTurn
     wire: Wire
     journal: JournalWriter | None
 
@@ -103,7 +105,7 @@ class NodeRunner:
         self.counts = NodeCounts(node=node.name)
 
     @property
-    def life(self) -> Life | None:
+    def life(self) -> NodeLife | None:
         """The present life; None where the node is down."""
         return None if self._present is None else self._present.life
 
@@ -187,7 +189,7 @@ class NodeRunner:
 
     def _make(self, restored: Restored, journal: JournalWriter | None) -> _Present:
         setup, index = self._setup, self._index
-        turn = Turn(
+        turn = PresentTurn(
             self._loop,
             journal,
             leave=self._leave,
@@ -195,7 +197,7 @@ class NodeRunner:
             failed=self._journal_failed,
         )
         wire = Wire(setup.system, index, self._loop, setup.codec, self._take)
-        life = Life(
+        life = NodeLife(
             setup.system,
             index,
             restored,
@@ -325,7 +327,7 @@ class NodeRunner:
             return
         life, turn, wire, journal = present
         wire.close(bye=reason is not None)
-        turn.stop()
+        turn.stop(stopped(self._node))
         life.stop()
         self._memory = life.after()
         if journal is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from worldline.deploy.durable import copy_of
 from worldline.model.node import NodeType
@@ -18,9 +18,21 @@ from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import CheckpointRecord
 
 if TYPE_CHECKING:
-    from worldline.deploy.life import Life
-    from worldline.deploy.turn import Turn
+    from worldline.deploy.executing import NodeExecution
+    from worldline.deploy.keeping import KeptBack
+    from worldline.deploy.turn import PresentTurn
     from worldline.deploy.wire import Wire
+
+
+class Saved(Protocol):
+    """The life that is saved."""
+
+    kind: NodeType
+    node: Any
+    incarnation: int
+    execution: NodeExecution
+    kept: KeptBack
+
 
 SHARE = 50
 """So many times the time that a checkpoint takes lies between one and the next."""
@@ -30,7 +42,9 @@ SHARE = 50
 class Saving:
     """The checkpoints of a life."""
 
-    def __init__(self, life: Life, codec: Codec, wire: Wire, turn: Turn) -> None:
+    def __init__(
+        self, life: Saved, codec: Codec, wire: Wire, turn: PresentTurn
+    ) -> None:
         self._life, self._codec, self._wire, self._turn = life, codec, wire, turn
         self._loop = asyncio.get_running_loop()
         self._taken = time.monotonic()
@@ -70,7 +84,7 @@ class Saving:
         door = life.execution.door
         return NodeCheckpoint(
             incarnation=life.incarnation,
-            lamport=life.lamport,
+            lamport=life.execution.lamport,
             counter=door.counter,
             fields=dict(_fields(life.kind, life.node)),
             timers=tuple(

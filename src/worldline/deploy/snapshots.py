@@ -16,7 +16,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.values import ITSELF, freeze
 from worldline.model.message import is_message
-from worldline.trace.journal.patches import Patch
+from worldline.trace.journal.patches import FieldPatch
 
 _MISSING: Any = object()
 _SMALL = 4
@@ -25,11 +25,11 @@ _SMALL = 4
 
 def snapshot(value: Any) -> Any:
     """Return what stands for a value as it is now: a `Snapshot`, or itself."""
-    return value if type(value) in ITSELF else Snapshot(value)
+    return value if type(value) in ITSELF else FieldSnapshot(value)
 
 
 @final
-class Snapshot:
+class FieldSnapshot:
     """What a value was that may change."""
 
     __slots__ = ("_frozen", "_items", "_keys", "_kind")
@@ -65,7 +65,7 @@ class Snapshot:
         items = set.__iter__(value) if self._kind is CanonicalSet else value
         return all(map(is_, items, self._items))
 
-    def patch(self, path: str, value: Any) -> Patch | None:
+    def patch(self, path: str, value: Any) -> FieldPatch | None:
         """Return how a field has changed; None if it is to be written as a whole."""
         before = self._items
         if before is None or type(value) is not self._kind or len(value) <= _SMALL:
@@ -77,13 +77,13 @@ class Snapshot:
                     break
                 kept += 1
             added = tuple(value[kept:])
-            patch = Patch(path, kept, (), added)
+            patch = FieldPatch(path, kept, (), added)
         elif self._kind is CanonicalSet:
             was = {id(item) for item in before}
             added = tuple(item for item in set.__iter__(value) if id(item) not in was)
             now = {id(item) for item in set.__iter__(value)}
             gone = tuple(item for item in before if id(item) not in now)
-            patch = Patch(path, None, gone, added)
+            patch = FieldPatch(path, None, gone, added)
         else:
             pairs = dict(zip(self._keys, before, strict=True))
             gone = tuple(key for key in self._keys if key not in value)
@@ -92,7 +92,7 @@ class Snapshot:
                 for key, item in dict.items(value)
                 if pairs.get(key, _MISSING) is not item
             )
-            patch = Patch(path, None, gone, added)
+            patch = FieldPatch(path, None, gone, added)
         is_large = 2 * (len(patch.gone) + len(added)) > len(value)
         return None if is_large or not _are_fixed(added) else patch
 

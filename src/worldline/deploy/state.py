@@ -10,7 +10,7 @@ from worldline.model.node import NodeType
 
 
 @final
-class NodeState:
+class StateCopy:
     """The fields of a node: copies, made when they are looked at.
 
     Its plain methods can be called, too, as long as they change nothing.
@@ -26,7 +26,7 @@ class NodeState:
         kind, values = self._kind, self._node.__dict__
         inner = kind.parts.get(name)
         if inner is not None:
-            return NodeState(inner, values[name])
+            return StateCopy(inner, values[name])
         if name in values:
             return copy_of(values[name])
         function = getattr(kind.cls, name, None)

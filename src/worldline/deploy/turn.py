@@ -48,7 +48,7 @@ class Leaving:
 
 
 @final
-class Turn:
+class PresentTurn:
     """The present turn of a node, and those before it that wait for the disk.
 
     Parameters
@@ -161,9 +161,14 @@ class Turn:
             self._hold(wait, leaving)
         self._ended()
 
-    def stop(self) -> None:
-        """Forget what has not left: the node is no more."""
+    def stop(self, why: Exception) -> None:
+        """Forget what has not left: the node is no more, as callers are told."""
         self._is_over = True
+        for leaving in (*(each for _, each in self._waiting), self.leaving):
+            for answer, _ in leaving.answers:
+                if not answer.done():
+                    answer.set_exception(why)
+                    answer.exception()  # perhaps nobody waits any more
         self._waiting.clear()
         self.leaving = Leaving()
 

@@ -12,9 +12,14 @@ from typing import final
 from worldline.minimizing.aftermath import OtherViolation
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original
-from worldline.minimizing.regression import refuse_no_test, write_test, written
+from worldline.minimizing.regression import (
+    follow_options,
+    refuse_no_test,
+    write_test,
+    written,
+)
 from worldline.minimizing.sameness import ANY, safety_of
-from worldline.model.errors import InternalError, Nondeterminism, UsageError
+from worldline.model.errors import InputError, InternalError, Nondeterminism, UsageError
 from worldline.model.properties import Property
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
@@ -187,12 +192,20 @@ def tested(row: PropertyReport, system: System, path: Path, place: Path) -> list
     assert row.run is not None
     assert system.origin is not None
     try:
-        report = follow(written(row.run), system, violates=row.name)
-    except UsageError as error:
+        # As the test will, from what it can name: it must fail while the bug is there.
+        report = follow(
+            written(row.run),
+            system.origin.target,
+            violates=row.name,
+            **follow_options(system),
+        )
+    except (UsageError, InputError) as error:
         return [f"no test was written: {error.what}"]
     if report.violated is None or report.violated.name != row.name:
         return ["no test was written: event by event, the run violates nothing"]
     words = ["--pytest", str(place)]
+    if system.predicates is not None:
+        words = ["--predicates", system.predicates, *words]
     made = f"{command('minimize', path, system.origin.target)} {shlex.join(words)}"
     try:
         write_test(row.run, system, place, made)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TypeAlias, final
 
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
+from worldline.loading.predicates import with_predicates
 from worldline.minimizing.aftermath import Aftermath
 from worldline.minimizing.effort import Searches
 from worldline.minimizing.files import ResultFiles, refuse_no_result
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original, original_of
-from worldline.minimizing.report import MinimizeReport, RunSize
+from worldline.minimizing.report import DECLARED, OUTSIDE, MinimizeReport, RunSize
 from worldline.minimizing.sameness import ANY, shape, target_of
 from worldline.minimizing.seeds import FailingRuns
 from worldline.model.arguments import check_path
@@ -26,11 +27,12 @@ from worldline.model.errors import (
     refuse_no_asserts,
 )
 from worldline.model.kinds import Kind
-from worldline.model.system import System
+from worldline.model.system import DEPLOYED, System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
+from worldline.runs.elsewhere import asked_with
 from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
 from worldline.runs.timeless import judging, without
@@ -79,6 +81,9 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
         options.parameters,
         how=functools.partial(command, "minimize", path),
     )
+    notes: tuple[str, ...] = ()
+    if options.predicates is not None:
+        system, notes = with_predicates(system, options.predicates)
     refuse_no_result(recorded, system, path, options)
 
     def minimized(path: Path, options: MinimizeOptions) -> MinimizeReport:
@@ -86,8 +91,25 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
 
     with held(), watched():
         if options.seeds == 1:
-            return minimized(path, options)
-        return FailingRuns(recorded, path, system, options).smallest(minimized)
+            report = minimized(path, options)
+        else:
+            failing = FailingRuns(recorded, path, system, options)
+            report = failing.smallest(minimized)
+    return _with_file(report, options.predicates, notes)
+
+
+def _with_file(
+    report: MinimizeReport, file: Path | str | None, notes: tuple[str, ...]
+) -> MinimizeReport:
+    """Return a report whose commands name the file that declares its properties."""
+    if file is None:
+        return report
+    return replace(
+        report,
+        properties=tuple(asked_with(row, file) for row in report.properties),
+        others=tuple(asked_with(row, file) for row in report.others),
+        notes=(*report.notes, *notes),
+    )
 
 
 def _in_no_time(
@@ -151,7 +173,8 @@ def _minimized(
         passes=tuple(campaign.reports),
         schedules=campaign.schedules,
         events=campaign.runner.executed,
-        network="reordering" if options.reorder else "declared",
+        network="reordering" if options.reorder else DECLARED,
+        workload=OUTSIDE if original.system.injected == DEPLOYED else DECLARED,
         same=options.same,
         contents=tuple(map(str, campaign.runner.world.system.contents)),
         level=proofs.level_of(best),

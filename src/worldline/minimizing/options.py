@@ -49,6 +49,12 @@ class MinimizeOptions(VerbOptions):
         "for the function that makes the system; those of the trace, where not given",
         InPython(Assignments("KEY=VALUE")),
     )
+    predicates: Path | str | None = option(
+        None,
+        "know the properties and gauges of this Python file, too, as the run that is "
+        "minimised did",
+        Text("FILE.py"),
+    )
     reorder: bool = option(
         False,
         "let messages overtake each other, though the network keeps their order; the "

@@ -13,7 +13,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
-from worldline.runs.elsewhere import elsewhere
+from worldline.runs.elsewhere import elsewhere, remedy
 from worldline.runs.loading import refuse_undeclared
 from worldline.runs.record import declared
 from worldline.runs.replay import replay_trace
@@ -114,8 +114,8 @@ def _refuse_elsewhere(
     other = elsewhere(trace, system)
     if other and replayed.divergence is None:
         raise UsageError(
-            f"{path}: {other}, and minimize knows the system's own properties alone",
-            remedy="declare it in System(properties=[...])",
+            f"{path}: {other}",
+            remedy=remedy(trace),
         )
 
 

@@ -13,8 +13,8 @@ from worldline.minimizing.report import deliveries_of, externals_of
 from worldline.model.errors import UsageError
 from worldline.model.printable import one_line
 from worldline.model.programs import PROGRAM_SUFFIX
-from worldline.model.system import System
-from worldline.runs.follow import row_of
+from worldline.model.system import DEPLOYED, System
+from worldline.runs.rows import row_of
 from worldline.show.phrases import event_phrase
 from worldline.trace.json_text import Json, shorten
 from worldline.trace.records import RUN, StepRecord, Trace
@@ -105,17 +105,20 @@ def test_text(run: Trace, system: System, place: Path, command: str) -> str:
     assert run.end.property is not None
     assert system.origin is not None
     violated, end = run.end.property, run.end
-    target = _target(system.origin.target, place)
+    target = _place(system.origin.target, place)
     words = re.findall(r"[0-9A-Za-z]+", f"{run.header.system} {violated}")
     name = "_".join(words).lower()
     given = [f"violates={_literal(violated)}"]
-    parts = [_docstring(run, command), _imports(target), f"SYSTEM = {target}"]
-    if system.origin.parameters:
-        parts[-1] += f"\nPARAMETERS = {_literal(dict(system.origin.parameters))}"
-        given.append("parameters=PARAMETERS")
-    if system.free_faults:
-        parts[-1] += f"\nFREE_FAULTS = {_literal(list(system.free_faults))}"
-        given.append("free_faults=FREE_FAULTS")
+    constants = {"SYSTEM": target}
+    for key, value in follow_options(system).items():
+        if value is True:
+            given.append(f"{key}=True")
+            continue
+        given.append(f"{key}={key.upper()}")
+        is_file = key == "predicates"
+        constants[key.upper()] = _place(value, place) if is_file else _literal(value)
+    told = "\n".join(f"{key} = {value}" for key, value in constants.items())
+    parts = [_docstring(run, command), _imports(told), told]
     rows = [line for step in _told(run) for line in _row(step, run)]
     parts.append("\n".join([f"STEPS = [  # {end.steps} of the run", *rows, "]"]))
     call = f"    report = wl.follow(STEPS, SYSTEM, {', '.join(given)})"
@@ -129,6 +132,20 @@ def test_text(run: Trace, system: System, place: Path, command: str) -> str:
         "    report.expect_no_violation()"
     )
     return "\n\n".join(parts) + "\n"
+
+
+def follow_options(system: System) -> dict[str, Any]:
+    """Return what `follow` is told of a system beside its target."""
+    given: dict[str, Any] = {}
+    if system.origin is not None and system.origin.parameters:
+        given["parameters"] = dict(system.origin.parameters)
+    if system.injected == DEPLOYED:
+        given["recorded"] = True
+    elif system.free_faults:
+        given["free_faults"] = list(system.free_faults)
+    if system.predicates is not None:
+        given["predicates"] = system.predicates
+    return given
 
 
 def written(run: Trace) -> list[dict[str, Json]]:
@@ -164,12 +181,12 @@ def _docstring(run: Trace, command: str) -> str:
     return f'"""{escaped}\n"""'
 
 
-def _imports(target: str) -> str:
-    path = "from pathlib import Path\n\n" if target.startswith("str(Path") else ""
+def _imports(constants: str) -> str:
+    path = "from pathlib import Path\n\n" if "= str(Path" in constants else ""
     return f"{path}import worldline as wl"
 
 
-def _target(target: str, place: Path) -> str:
+def _place(target: str, place: Path) -> str:
     """Return the expression that names a system; a file is named from the test's."""
     match = _FILE.fullmatch(target)
     if match is None:

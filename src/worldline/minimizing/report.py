@@ -12,6 +12,12 @@ from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, PropertyReport, property_lines
 from worldline.shrink.progress import PassReport
 
+DECLARED = "declared"
+"""A network or a workload that is the system's own."""
+
+OUTSIDE = "from outside"
+"""A workload of which any call may happen at any time, as where a run was recorded."""
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +90,9 @@ class MinimizeReport(BaseReport):
         What made a violation the same: ``strict``, ``property`` or ``any``.
     network
         ``declared``, or ``reordering`` where messages were let overtake each other.
+    workload
+        ``declared``, or ``from outside`` where any call could happen at any time, as in
+        the recorded run that was minimised.
     contents
         The calls of the workload that have other arguments in the result, if that was
         asked for: each as it was declared, and as it is.
@@ -121,6 +130,7 @@ class MinimizeReport(BaseReport):
     events: int
     same: str
     network: str
+    workload: str = DECLARED
     contents: tuple[str, ...] = ()
     level: str | None
     lower_bound: int | None
@@ -152,6 +162,7 @@ class MinimizeReport(BaseReport):
             "events": self.events,
             "same": self.same,
             "network": self.network,
+            "workload": self.workload,
             "contents": list(self.contents),
             "level": self.level,
             "lower_bound": self.lower_bound,
@@ -197,6 +208,8 @@ class MinimizeReport(BaseReport):
     def _claims(self) -> list[str]:
         """Say under which network the run is small, and how small it is known to be."""
         claims = [f"network {self.network}"]
+        if self.workload != DECLARED:
+            claims.append(f"calls as they came {self.workload}")
         if self.contents:
             claims.append("another workload")
         if self.same != "property":

@@ -264,7 +264,7 @@ class System(Declared):
         changed = System(**{**given, **changes})
         fewer = all(p in self.properties for p in changed.properties)
         if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
-            changed.origin = self.origin
+            changed.origin, changed.predicates = self.origin, self.predicates
         if self.plain is not None and "workload" not in changes:
             changed.contents, changed.plain = (
                 self.contents,

@@ -6,13 +6,17 @@ since a trace is data.
 
 from __future__ import annotations
 
+import os
 import shlex
+from dataclasses import replace
 
 from worldline.loading.predicates import PREDICATES
 from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import UNDECLARED, declared
+from worldline.runs.report import PropertyReport
+from worldline.trace.format import StrPath
 from worldline.trace.records import Trace
 
 
@@ -45,6 +49,14 @@ def elsewhere(trace: Trace, system: System, *, reproduced: bool = False) -> str:
     ):
         return "the run was recorded with properties that were declared elsewhere"
     return ""
+
+
+def asked_with(row: PropertyReport, file: StrPath) -> PropertyReport:
+    """Return a row whose commands name the file that declares its property."""
+    more = f" --predicates {shlex.quote(os.fspath(file))}"
+    replay = None if row.replay is None else row.replay + more
+    minimize = None if row.minimize is None else row.minimize + more
+    return replace(row, replay=replay, minimize=minimize)
 
 
 def remedy(trace: Trace) -> str:

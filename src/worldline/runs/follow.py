@@ -9,13 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from pathlib import Path
+from typing import Any, final
 
 from worldline.loading.opening import SystemTarget, open_system
+from worldline.loading.predicates import with_predicates
 from worldline.model.arguments import named
 from worldline.model.errors import InputError, UsageError, refuse_no_asserts
 from worldline.model.events import Choices, Event
-from worldline.model.kinds import KINDS, Kind
+from worldline.model.kinds import Kind
 from worldline.model.printable import one_line
 from worldline.model.properties import PropertyKind
 from worldline.model.system import System
@@ -39,63 +41,16 @@ from worldline.runs.report import (
     property_lines,
     refuse_to_hold,
 )
+from worldline.runs.rows import StepRow, record_of
 from worldline.runs.schedule import Events
 from worldline.show.phrases import event_phrase
-from worldline.trace.json_checks import Malformed
-from worldline.trace.json_text import Json
+from worldline.trace.format import StrPath
 from worldline.trace.records import BOOT, PROLOGUE, RUN, StepRecord
-from worldline.trace.schema import load
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import NotEnabled
 
-StepRow: TypeAlias = Mapping[str, Any]
-"""One event as plain data: some of `phase, node, kind, part, name, peer, payload,
-choices`, as a trace has them; what is missing is empty."""
-
 ENGINE = "follow"
 """What stands in a trace as that which made its run."""
-
-_EMPTY: dict[str, Json] = {
-    "step": 0,
-    "phase": RUN,
-    "node": None,
-    "part": "",
-    "name": "",
-    "peer": None,
-    "payload": None,
-    "from": None,
-    "choices": [],
-    "widths": [],
-    "result": "handled",
-    "failure": None,
-    "sends": [],
-    "timers": [],
-    "changes": {},
-    "log": [],
-    "lamport": 1,
-}
-_WRITTEN = ("phase", "node", "kind", "part", "name", "peer", "payload", "choices")
-
-
-def row_of(step: StepRecord) -> dict[str, Json]:
-    """Return the event of a step as plain data, without what goes without saying."""
-    row: dict[str, Json] = {}
-    for key in _WRITTEN:
-        value: Any = getattr(step, key)
-        value = list(value) if isinstance(value, tuple) else value
-        if key not in _EMPTY or value != _EMPTY[key]:
-            row[key] = value
-    return {key: row[key] for key in row if row[key] != _usual(row).get(key)}
-
-
-def _usual(row: StepRow) -> dict[str, Json]:
-    """Return what a row means by saying nothing: of calls no arguments, else the class."""
-    if row.get("kind") in (Kind.CALL.value, Kind.RESET.value):
-        return {"payload": {"$tuple": []}}
-    payload, kind = row.get("payload"), KINDS.get(str(row.get("kind")))
-    if kind is not None and kind.is_about_message and isinstance(payload, dict):
-        return {"name": str(payload.get("$is", "")).rpartition(".")[2]}
-    return {}
 
 
 @final
@@ -144,6 +99,8 @@ def follow(
     violates: str,
     parameters: Mapping[str, str] | None = None,
     free_faults: Sequence[str] = (),
+    recorded: bool = False,
+    predicates: StrPath | None = None,
 ) -> Followed:
     """Let the events of a schedule happen, one after the other, and judge the run.
 
@@ -163,6 +120,11 @@ def follow(
         For the function that makes the system.
     free_faults
         Names of faults that may happen without limit, as they could when it was found.
+    recorded
+        Whether it is of a run on real sockets: any call may happen at any time, with any
+        arguments, for it came from outside; and any node may crash.
+    predicates
+        A file of properties and gauges, which are added to those of the system.
 
     Raises
     ------
@@ -172,9 +134,9 @@ def follow(
         If the system cannot be loaded, or has no such property.
     """
     refuse_no_asserts()
-    opened = open_system(system, parameters)
-    if free_faults:
-        opened = opened.under_injection("as when it was found", tuple(free_faults))
+    opened = _as_found(open_system(system, parameters), free_faults, recorded=recorded)
+    if predicates is not None:
+        opened, _ = with_predicates(opened, Path(predicates))
     _refuse_no_property(opened, violates)
     begin = time.perf_counter()
     with listening(), watched():
@@ -193,6 +155,20 @@ def follow(
         happened=way.happened,
         asked=len(steps),
     )
+
+
+def _as_found(system: System, free_faults: Sequence[str], *, recorded: bool) -> System:
+    """Return a system with what could happen in it when the run was found."""
+    if recorded and free_faults:
+        raise UsageError(
+            "free_faults has no meaning with recorded, where whatever happened may happen",
+            remedy="leave one out",
+        )
+    if recorded:
+        return system.under_recording()
+    if not free_faults:
+        return system
+    return system.under_injection("as when it was found", tuple(free_faults))
 
 
 def _refuse_no_property(system: System, violates: str) -> None:
@@ -216,7 +192,7 @@ class _Way:
         self._violates = violates
         self._prop = declared(system, violates)
         self.kind = violates if self._prop is None else self._prop.kind.value
-        self._records = [_record(row, number) for number, row in enumerate(rows, 1)]
+        self._records = [record_of(row, number) for number, row in enumerate(rows, 1)]
         events = Events(system)
         self._events = [events.of(step) for step in self._records]
         for step, event in zip(self._records, self._events, strict=True):
@@ -300,22 +276,6 @@ class _Way:
     def _told(self, step: StepRecord) -> str:
         where = "" if step.node is None else f" at {step.node}"
         return f"step {step.step}, {event_phrase(step, self._header)}{where},"
-
-
-def _record(row: Any, number: int) -> StepRecord:
-    """Return a row as a record; what is no event is refused."""
-    if not isinstance(row, Mapping) or not set(row) <= set(_WRITTEN):
-        raise InputError(
-            f"step {number} is {named(row)}, which is no event",
-            remedy="write the test again with worldline minimize --pytest",
-        )
-    try:
-        return load(StepRecord, {**_EMPTY, **_usual(row), **row, "step": number})
-    except Malformed as error:
-        raise InputError(
-            f"step {number}: {error}",
-            remedy="write the test again with worldline minimize --pytest",
-        ) from None
 
 
 def _refuse_unknown_name(system: System, step: StepRecord, event: Event) -> None:

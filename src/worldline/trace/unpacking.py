@@ -10,6 +10,7 @@ from typing import final
 
 from worldline.model.errors import InputError, WorldlineError
 from worldline.model.programs import is_program_file
+from worldline.trace.journal.segments import has_journals
 
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK = 1 << 20
@@ -121,6 +122,12 @@ def _chunks(place: Path, *, kept: bool) -> Iterator[bytes]:
             f"there is no trace {place}", remedy="check the path"
         ) from None
     except IsADirectoryError:
+        if has_journals(place):
+            again = f"worldline replay {shlex.quote(str(place))} TARGET"
+            raise InputError(
+                f"{place} is a recording, and no trace",
+                remedy=f"make a trace of it first: {again}",
+            ) from None
         raise InputError(
             f"{place} is a directory", remedy="give the trace file inside it"
         ) from None

@@ -83,6 +83,29 @@ def test_a_message_that_arrives_after_the_error_of_its_sender_is_replayed_and_to
     assert found.expect_violated("b_hears_little").steps == 2
 
 
+def test_who_has_left_cannot_be_reached_and_that_is_as_declared():
+    system = on_streams()
+    folder = by_hand(
+        Path("left"),
+        system,
+        [
+            (1.0, "a", GREET),
+            (1.1, "b", greeting(system, 2)),
+            (2.0, "b", STOP),
+            (2.1, "a", ErredRecord(1, "lost", "it has left")),
+            (2.2, "a", GREET),
+            (2.3, "a", ErredRecord(1, "unreachable", "connection refused")),
+            *((3.0, node, STOP) for node in "ac"),
+        ],
+    )
+    found = replayed(folder, system.replace(properties=[]))
+    assert found.network.as_declared, str(found)
+    assert found.trace is not None
+    kinds = [step.kind for step in read(found.trace).run]
+    at = kinds.index("crash")  # at the second error: the first may be the connection
+    assert kinds[at - 1 :] == ["timer", "crash", "transport_error"]
+
+
 def test_a_trace_of_it_is_one_of_the_recorded_network_and_is_not_searched_from():
     system = on_streams().replace(properties=[])
     folder = late(system)

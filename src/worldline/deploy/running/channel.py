@@ -34,6 +34,9 @@ from worldline.model.data.identity import NodeId
 
 ChannelLine: TypeAlias = dict[str, Any]
 
+_ALONE_S = 3.0
+"""Seconds that a process has to end when the one that has started it is no more."""
+
 GRACE_S = 10.0
 """For how long a process may take to end by itself."""
 
@@ -116,7 +119,7 @@ class ParentChannel:
                 self._take(json.loads(line))
         self._take(None)
         # Whatever this process is doing, nobody waits for it.
-        time.sleep(GRACE_S)
+        time.sleep(_ALONE_S)
         os._exit(_ALONE)
 
     def _take(self, line: ChannelLine | None) -> None:

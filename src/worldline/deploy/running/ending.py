@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import threading
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any, final
 
@@ -27,11 +27,14 @@ class RunEnding:
         Who wished it, in a word; empty if nobody did.
     error
         What went wrong, if that is why.
+    at_once
+        Is called before the process leaves at once.
     """
 
     def __init__(self) -> None:
         self.reason = ""
         self.error: Exception | None = None
+        self.at_once: Callable[[], None] = lambda: None
         self._asked = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
@@ -84,6 +87,7 @@ class RunEnding:
 
     def _take(self, signum: int, frame: FrameType | None) -> None:
         if self.reason:
+            self.at_once()
             _command.quit_at_once()
         self.ask("Ctrl-C" if signum == signal.SIGINT else signal.Signals(signum).name)
 

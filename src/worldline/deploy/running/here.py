@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, final
 
@@ -21,6 +22,9 @@ from worldline.model.errors import WorldlineError
 
 _LOOK_S = 0.1
 """Seconds between two looks at whether anybody is up, or will be."""
+
+
+_SWITCH_S = 0.0005
 
 
 @final
@@ -143,6 +147,7 @@ async def hosting(
         keep=plan.keep,
         on_log_failure=options.on_log_failure,
         contents=options.contents,
+        every=options.every,
         on_failure=options.on_failure,
         events=not options.no_record,
         weather=weather,
@@ -171,6 +176,8 @@ async def run_here(
 ) -> RunOutcome:
     """Run the nodes of a plan in this process, with their weather and workload."""
     loop = asyncio.get_running_loop()
+    # A thread that has synced a journal waits for the interpreter, for 5 ms by default.
+    sys.setswitchinterval(_SWITCH_S)
     async with hosting(plan, ending, say) as (host, nodes):
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, nodes)
         forecast.begin()

@@ -141,8 +141,9 @@ class NodeProcess:
     def _signal(self, which: signal.Signals) -> None:
         process = self._process
         if process is not None and process.returncode is None:
+            # Not `send_signal`, which may take the exit code from whoever waits for it.
             with contextlib.suppress(ProcessLookupError):
-                process.send_signal(which)
+                os.kill(process.pid, which)
 
     async def _watch(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None

@@ -39,7 +39,10 @@ class RunOptions(VerbOptions):
         Group(
             "recording",
             "",
-            ("record", "no_record", "contents", "keep", "sync", "on_log_failure"),
+            (
+                *("record", "no_record", "contents", "every", "keep", "sync"),
+                "on_log_failure",
+            ),
         ),
         Group(
             "processes",
@@ -115,6 +118,12 @@ class RunOptions(VerbOptions):
         "of messages above 4 KiB what they say, or their names and digests, with ids: a "
         "replay then has it from their senders",
         Choice("all", "ids"),
+    )
+    every: float | None = option(
+        None,
+        "write a checkpoint of each node every S seconds in which something happens, from "
+        "which a replay can begin (default: at the beginning of each file alone)",
+        Seconds(),
     )
     keep: int | None = option(
         None,

@@ -209,6 +209,14 @@ _COLUMNS = ("lives", "events", "sent", "received", "lost", "journal", "cpu")
 def _table(nodes: Sequence[NodeCounts]) -> Iterator[str]:
     """Yield a line for each node, under a line that says what stands in them."""
     rows = [("node", "address", *_COLUMNS), *map(_row, nodes)]
+    for name in ("malformed", "refused"):
+        if any(getattr(node, name) for node in nodes):  # which is rare
+            counts = (f"{getattr(node, name):,}" for node in nodes)
+            at = rows[0].index("journal")
+            rows = [
+                (*row[:at], cell, *row[at:])
+                for row, cell in zip(rows, (name, *counts), strict=True)
+            ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [

@@ -65,6 +65,7 @@ class Supervisor:
             If one cannot start.
         """
         plan, loop = self._plan, asyncio.get_running_loop()
+        self._ending.at_once = self._kill_all
         plan.write_cluster(self._folder)
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, self)
         began = loop.time()
@@ -149,6 +150,10 @@ class Supervisor:
         for process in self._processes.values():
             process.begin(conditions_to_json(self._conditions))
 
+    def _kill_all(self) -> None:
+        for process in self._processes.values():
+            process.kill()
+
     async def _over(self, forecast: Forecast) -> None:
         """Wait until every process has ended, and weather will bring none back."""
         while self.up() or forecast.may_restart:
@@ -172,7 +177,16 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
     cluster = options.cluster or folder / CLUSTER
     yield from ("--cluster", str(cluster))
     yield from ("--record", str(plan.record or folder))
-    for name in ("rate", "seed", "loss", "duplicate", "latency", "weather", "keep"):
+    for name in (
+        "rate",
+        "seed",
+        "loss",
+        "duplicate",
+        "latency",
+        "weather",
+        "keep",
+        "every",
+    ):
         given = getattr(options, name)
         if given is not None:
             yield f"--{name}={given}"

@@ -139,6 +139,13 @@ class Allowed:
                 return
         self._apply(delivery)
 
+    def breaks(self, index: int, peer: int) -> bool:
+        """Say whether a node can hear of a broken connection though its peer is up."""
+        if self.mail is None or self.reason:
+            return True
+        link = self.mail[index].connection(self._system.ids[peer])
+        return link is not None and (link.error_here or link.is_whole())
+
     def error(self, index: int, peer: int, name: str) -> str:
         """Let a node hear of a broken connection; return the name of the error."""
         if self.mail is None or self.reason:

@@ -15,7 +15,7 @@ from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.usercode.user_errors import spelt
-from worldline.trace.journal.patches import Patch
+from worldline.trace.journal.patches import FieldPatch
 from worldline.trace.json_text import shorten
 
 _WIDEST = 300
@@ -122,7 +122,7 @@ def compare_fields(kind: NodeType, node: Any, recorded: Mapping[str, Any]) -> No
             raise Unlike(name, shown(value), shown(present))
 
 
-def compare_patches(kind: NodeType, node: Any, recorded: Sequence[Patch]) -> None:
+def compare_patches(kind: NodeType, node: Any, recorded: Sequence[FieldPatch]) -> None:
     """Compare with what was recorded how large fields of a node have changed.
 
     Raises

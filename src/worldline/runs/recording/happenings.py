@@ -10,7 +10,7 @@ from worldline.model.kinds import Kind
 from worldline.runs.recording.beginning import Beginning, TurnClock
 from worldline.runs.recording.journaled import Journals
 from worldline.trace.journal.checkpoints import NodeCheckpoint
-from worldline.trace.journal.patches import Patch
+from worldline.trace.journal.patches import FieldPatch
 from worldline.trace.journal.records import (
     AnswersRecord,
     CalledRecord,
@@ -57,7 +57,7 @@ class Notes(NamedTuple):
     fate: str = ""
     how: str = ""
     delta: Mapping[str, Any] | None = None
-    patches: tuple[Patch, ...] = ()
+    patches: tuple[FieldPatch, ...] = ()
     counter: int | None = None
     failed: FailedRecord | None = None
 

@@ -95,7 +95,7 @@ class Merging:
                 self._come[index] = (self._come[index][0], one.lamport)
                 self._is_open[index] = one.kind is GAP
             if self._waiting[index]:
-                self._wake(index, is_event=one.kind is not CHECKPOINT)
+                self._wake(index, None if one.kind is CHECKPOINT else time)
             self._advance(index)
 
     def _advance(self, index: int) -> None:
@@ -103,13 +103,13 @@ class Merging:
         one = next(self._lanes[index], None)
         if one is None:
             self._is_over[index] = True
-            self._wake(index, is_event=False)
+            self._wake(index, None)
             return
         if self._is_open[index] and one.kind in _BEGINS:
             # Nothing more comes of what it did before it begins there.
             before = one.lamport - (one.kind is Kind.START)
             self._come[index] = (one.what.incarnation, before)
-            self._wake(index, is_event=False)
+            self._wake(index, None)
         self._offer(one)
 
     def _offer(self, one: Happening) -> None:
@@ -132,8 +132,14 @@ class Merging:
             return
         heappush(self._heads, (one.time + self._behind[index], index, one))
 
-    def _wake(self, sender: int, *, is_event: bool) -> None:
-        """Let come what waited for the last event of a node, or for one it never had."""
+    def _wake(self, sender: int, event: float | None) -> None:
+        """Let come what waited for the last event of a node, or for one it never had.
+
+        Parameters
+        ----------
+        event
+            When that was, by the clock of its node; None for a checkpoint.
+        """
         waiting, come, is_over = (
             self._waiting[sender],
             self._come[sender],
@@ -144,10 +150,12 @@ class Merging:
             if cause > come and not is_over:
                 left.append((cause, one))
                 continue
-            behind = self.now - one.time
-            # Of one that waited until more is known of its sender no clock is to blame.
-            if is_event and cause == come and behind > self._behind[one.node]:
-                self._behind[one.node] = behind
+            # Of one that waited until more is known of its sender no clock is to blame,
+            # nor of what follows it: that comes late, but it happened early.
+            if event is not None and cause == come:
+                behind = event - one.time
+                if behind > self._behind[one.node]:
+                    self._behind[one.node] = behind
             ready.append(one)
         self._waiting[sender] = left
         for one in ready:

@@ -75,6 +75,7 @@ class Rerunning:
         self._world = steps.world
         network = self._system.network
         self._connects = Capability.DISCONNECT in network.capabilities
+        self._left: set[int] = set()
         self._since = [0] * len(self._system.ids)
         self._timers = Timers()
         self._dry_runs = DryRuns(self._system) if steps.ignores_noops else None
@@ -115,6 +116,7 @@ class Rerunning:
     def _start(self, index: int, what: Any, notes: Notes) -> None:
         world, me = self._world, self._system.ids[index]
         hidden = world.hidden[index]
+        self._left.discard(index)
         if hidden.status is Status.UP:  # it left, and came back
             self._die(index)
         if hidden.status is Status.DOWN:
@@ -241,7 +243,9 @@ class Rerunning:
     def _error(self, index: int, what: Any, notes: Notes) -> None:
         if not 0 <= what.peer < len(self._system.ids):
             raise Unlike("the error", f"of node {what.peer}", "there is none such")
-        if what.peer in self._dying:
+        if what.peer in self._dying or (
+            what.peer in self._left and not self._steps.allowed.breaks(index, what.peer)
+        ):
             self._die(what.peer)
         name = LOST if what.kind == LOST else UNREACHABLE
         name = self._steps.allowed.error(index, what.peer, name)
@@ -250,7 +254,8 @@ class Rerunning:
         self._steps.run(index, event, notes)
 
     def _crash(self, index: int, what: Any, notes: Notes) -> None:
-        if what:  # it said that it leaves, which is no fault while others go on
+        if what:  # it said that it leaves, which is no fault until somebody misses it
+            self._left.add(index)
             return
         if self._connects and self._steps.letters.sent[index]:
             # On a connection what it sent arrives only as long as it lives.
@@ -261,6 +266,7 @@ class Rerunning:
     def _die(self, index: int) -> None:
         """Let a node stop."""
         self._dying.discard(index)
+        self._left.discard(index)
         self._steps.allowed.crash(index)
         self._steps.happen(index, Event(Kind.CRASH, self._system.ids[index]))
 

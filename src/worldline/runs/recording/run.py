@@ -290,14 +290,11 @@ class RecordedRun:
         """Return what reads the state where that is known in part; None if all is."""
         seen = self._seen
         assert seen is not None, "who begins amid a run has one"
-        is_unsure = bool(self._survey.gapped or self._rerunning.unknown)
-        # Of a message that is known by its digest alone, its receiver is unknown once it
-        # arrives.
-        is_unsure = is_unsure or any(
-            type(one.frame) is NamedFrame for one in self._survey.early
-        )
+        is_unsure = self._survey.gapped or self._rerunning.unknown
         has_lost = self.stepping.system.observers or seen.gauges
-        return seen if is_unsure or has_lost else None
+        # Once one arrives that is known by its digest alone, its receiver is unknown.
+        digests = any(type(one.frame) is NamedFrame for one in self._survey.early)
+        return seen if is_unsure or has_lost or digests else None
 
     def stepped(self, step: RunStep) -> None:
         """Judge the state after a step."""

@@ -6,8 +6,6 @@ which things happen to real systems; it never proves that there are none.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -27,8 +25,9 @@ from worldline.model.usercode.interrupts import held
 from worldline.model.verdicts import Verdict
 from worldline.options.declaring import verb
 from worldline.runs.alarms import Alarms
+from worldline.runs.elsewhere import asked_with
 from worldline.runs.evidence import Evidence
-from worldline.runs.record import UNDECLARED, Ending
+from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
 from worldline.search.engines import threads_of
@@ -85,11 +84,11 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
         If the options say nothing of this system, or it cannot be run by a clock.
     """
     refuse_no_asserts()
-    opened = made = open_system(system, options.parameters)
+    made = open_system(system, options.parameters)
     _refuse_timeless(made)
     notes: tuple[str, ...] = ()
     if options.predicates is not None:
-        made, notes = with_predicates(opened, options.predicates)
+        made, notes = with_predicates(made, options.predicates)
     wanted, judged = safety_alone(made, options.properties, "a simulation", timed=True)
     question = _question(made, judged, options)
     refuse_no_place(options, made)
@@ -99,19 +98,8 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
         report = seeds.answer(wanted)
     if options.predicates is None:
         return report
-    own = UNDECLARED.union(p.name for p in made.properties if p in opened.properties)
-    rows = [_with_file(row, own, options.predicates) for row in report.properties]
+    rows = [asked_with(row, options.predicates) for row in report.properties]
     return replace(report, properties=tuple(rows), notes=(*report.notes, *notes))
-
-
-def _with_file(row: PropertyReport, own: Set[str], file: Path | str) -> PropertyReport:
-    """Return a row whose commands name the file that declares its property."""
-    if row.replay is None:
-        return row
-    again = f"{row.replay} --predicates {shlex.quote(str(file))}"
-    # Only the system itself is known to who makes a run shorter.
-    minimize = row.minimize if row.name in own else None
-    return replace(row, replay=again, minimize=minimize)
 
 
 def _refuse_timeless(system: System) -> None:

@@ -171,6 +171,21 @@ class Codec:
         """Return the packet of a bye."""
         return packet(pack([BYE, sender, incarnation]))
 
+    def sender(self, data: bytes) -> int:
+        """Return the index of the node that a frame says it is from, and read no more.
+
+        Raises
+        ------
+        Malformed
+            If it says none.
+        """
+        spelt = unpack(data)
+        if type(spelt) is not list or len(spelt) < 3:
+            raise Malformed("", "no frame")
+        self._check_sender(spelt[1], spelt[2])
+        sender: int = spelt[1]
+        return sender
+
     def frame(self, data: bytes | memoryview) -> Frame:
         """Return what a frame says, without its length before it.
 

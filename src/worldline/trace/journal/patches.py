@@ -9,7 +9,7 @@ from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.trace.json_checks import Malformed
 
 
-class Patch(NamedTuple):
+class FieldPatch(NamedTuple):
     """A change of one field.
 
     Attributes
@@ -31,7 +31,7 @@ class Patch(NamedTuple):
     added: tuple[Any, ...]
 
 
-def patched(value: Any, patch: Patch) -> Any:
+def patched(value: Any, patch: FieldPatch) -> Any:
     """Return what a patch makes of a value, which is left as it is.
 
     Raises
@@ -61,7 +61,9 @@ def patched(value: Any, patch: Patch) -> Any:
 
 
 def patched_all(
-    values: Mapping[str, Any], changed: Mapping[str, Any], patches: tuple[Patch, ...]
+    values: Mapping[str, Any],
+    changed: Mapping[str, Any],
+    patches: tuple[FieldPatch, ...],
 ) -> dict[str, Any]:
     """Return fields by path, some of them changed as a whole and others in part.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from worldline.trace.journal.patches import Patch
+from worldline.trace.journal.patches import FieldPatch
 from worldline.trace.journal.values import Values, is_seconds
 from worldline.trace.json_checks import Malformed
 
@@ -139,7 +139,7 @@ class DeltaRecord(NamedTuple):
     event: int
     durable: Mapping[str, Any]
     counter: int
-    patches: tuple[Patch, ...] = ()
+    patches: tuple[FieldPatch, ...] = ()
 
 
 class FailedRecord(NamedTuple):
@@ -238,7 +238,7 @@ def _spell_fields(durable: Mapping[str, Any] | None, values: Values) -> Any:
     return [[path, values.spell(value)] for path, value in durable.items()]
 
 
-def _spell_patch(patch: Patch, values: Values) -> list[Any]:
+def _spell_patch(patch: FieldPatch, values: Values) -> list[Any]:
     path, kept, gone, added = patch
     return [path, kept, values.spell(gone), values.spell(added)]
 
@@ -318,18 +318,18 @@ def _maybe_fields(item: Any, values: Values) -> dict[str, Any] | None:
     return None if item is None else _fields(item, values)
 
 
-def _patches(item: Any, values: Values) -> tuple[Patch, ...]:
+def _patches(item: Any, values: Values) -> tuple[FieldPatch, ...]:
     return tuple(_patch(_list(one), values) for one in _list(item))
 
 
-def _patch(spelt: list[Any], values: Values) -> Patch:
+def _patch(spelt: list[Any], values: Values) -> FieldPatch:
     if len(spelt) != 4 or type(spelt[0]) is not str:
         raise Malformed("", "a change without its field")
     kept = None if spelt[1] is None else _count(spelt[1], values)
     gone, added = values.read(spelt[2]), values.read(spelt[3])
     if type(gone) is not tuple or type(added) is not tuple:
         raise Malformed("", "a change that says not what has come and gone")
-    return Patch(spelt[0], kept, gone, added)
+    return FieldPatch(spelt[0], kept, gone, added)
 
 
 def _among(words: tuple[str, ...]) -> Callable[[Any, Values], str]:
