@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from pathlib import Path
 from typing import Any
@@ -137,3 +138,13 @@ def test_a_window_says_what_was_known_by_its_end():
     lines = list(steps(part))
     assert "  not known c" in lines
     assert "  nothing is known of c" in lines
+
+
+@pytest.mark.parametrize("said", [3, {"nodes": ["c"]}, {"nodes": {"x": 1}}])
+def test_a_trace_that_lacks_nodes_which_are_none_is_refused(said: Any):
+    found = replay_recording(recorded("end"), SYSTEM)
+    assert found.trace is not None
+    header = read(found.trace).header
+    options = {**header.options, "unseen": said}
+    with pytest.raises(wl.InputError, match="which are none of its nodes"):
+        as_recorded(dataclasses.replace(header, options=options), SYSTEM)

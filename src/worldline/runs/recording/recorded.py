@@ -120,7 +120,7 @@ class ReplayedRecording(BaseReport):
     window
         The numbers of the first and the last step of the trace; None without a trace.
     offset
-        The number of the step that is step 1 of a trace that begins in a state; else None.
+        The number of the step that is step 1 of the trace, where that is another.
     source_changed
         Whether the system's source is another than when this was recorded.
     no_trace

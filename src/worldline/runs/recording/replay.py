@@ -263,8 +263,8 @@ class Replaying:
             if self._predicates is not None:
                 debug = with_file(debug, self._predicates)
         window = max(1, steps[0].number), steps[-1].number
-        begins = None if kept.begins is None else steps[0].number
-        return replace(report, file=file, debug=debug, window=window, offset=begins)
+        offset = steps[0].number if kept.begins is not None and window[0] > 1 else None
+        return replace(report, file=file, debug=debug, window=window, offset=offset)
 
     def _fitting(
         self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
