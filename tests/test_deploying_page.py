@@ -15,7 +15,7 @@ from worldline.options.declaring import options_of
 
 pytest.importorskip("msgspec")
 
-OF_REPLAY = ("--partial", "--predicates", "--from", "--window")
+OF_REPLAY = ("--partial", "--predicates", "--from", "--window", "--property")
 PAGE = ROOT / "docs" / "deploying.md"
 
 

@@ -37,7 +37,9 @@ def test_a_recording_of_the_zoo_is_replayed_by_itself_and_told_as_json(
 
 def test_a_window_and_its_file_can_be_chosen(capsys: pytest.CaptureFixture[str]):
     assert main(["replay", "run", "--window", "2:5", "--out", "part.wl"]) == 0
-    assert "trace  part.wl (steps 2 to 5)" in capsys.readouterr().out
+    assert (
+        "trace  part.wl (steps 2 to 5; its step 1 is step 2)" in capsys.readouterr().out
+    )
     assert main(["replay", "part.wl"]) == 0
     assert main(["replay", "part.wl", "--window", "1:2"]) == 2
     assert "--window is for recordings" in capsys.readouterr().err
@@ -140,3 +142,63 @@ def test_no_trace_and_what_is_about_one_contradict_each_other(
 ):
     assert main(["replay", "run", "--no-trace", *option]) == 2
     assert "has no meaning with --no-trace" in capsys.readouterr().err
+
+
+CLOCKS = """\
+import worldline as wl
+from tests.runs.recording import rounds
+
+def system(few: int = 5):
+    @wl.safety
+    def few_at_a(view):
+        return view[rounds.A].kept < few
+
+    @wl.safety
+    def few_at_b(view):
+        return view[rounds.B].kept < few + 10
+
+    return rounds.system(properties=[few_at_a, few_at_b])
+"""
+
+MORE = """\
+import worldline as wl
+from tests.runs.recording.rounds import C
+
+@wl.safety
+def few_at_c(view):
+    return view[C].kept < 9
+"""
+
+
+def recorded_clocks() -> None:
+    Path("clocks.py").write_text(CLOCKS)
+    Path("more.py").write_text(MORE)
+    record(Path("turns"), open_system("clocks.py", {}), seconds=40, rate=0.0)
+
+
+def test_the_commands_that_are_printed_work(capsys: pytest.CaptureFixture[str]):
+    recorded_clocks()
+    asked = ["replay", "turns", "clocks.py", "--predicates", "more.py", "--json"]
+    assert main([*asked, "--property", "few_at_c"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    for command in (said["debug"], said["replay"]):
+        words = shlex.split(command)
+        assert words[0] == "worldline"
+        more = ["-c", "status few_at_c"] if words[1] == "debug" else []
+        assert main([*words[1:], *more]) in (0, 1)
+    assert "few_at_c" in capsys.readouterr().out
+    assert main([*asked, "--property", "many"]) == 2
+    assert "no property 'many'" in capsys.readouterr().err
+
+
+def test_a_source_that_has_changed_since_is_noted(capsys: pytest.CaptureFixture[str]):
+    recorded_clocks()
+    assert main(["replay", "turns", "clocks.py", "--no-trace"]) == 1
+    assert "the source changed" not in capsys.readouterr().out
+    Path("clocks.py").write_text(CLOCKS + "# more\n")
+    assert main(["replay", "turns", "clocks.py", "--no-trace"]) == 1
+    said = capsys.readouterr().out
+    assert "note: the source changed since this was recorded" in said
+    assert "note: compared are the messages that were received" in said
+    assert main(["replay", "turns", "clocks.py", "--no-trace", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["source_changed"] is True

@@ -35,8 +35,10 @@ judged after each step. What a node received is compared with what its sender se
 durable fields, checkpoints and failures with what was recorded. The run becomes an
 ordinary trace, for 'show', 'debug', 'query' and 'minimize'. A journal may be torn at its
 end, as a kill leaves it, or missing. One that is damaged before, or lacks a segment, is
-read with --partial. Of a node of which something is missing the state is unknown, up to its
-next checkpoint or start, and so is what reads it.
+read with --partial. Of a node of which something is missing, be it the end of its journal,
+the state is not known up to its next checkpoint or start, nor is what reads it, nor a gauge
+until its resume sets it. The trace says so, too. With --from, properties are judged in
+states that are consistent: whatever a node knows of in one has happened there.
 
 With --predicates another question is asked of the same run: the properties and gauges of
 a Python file are added to those of the system (one of the same name goes over the
@@ -55,9 +57,9 @@ examples:
 
 Exit codes: 1 the recorded violation was reproduced, 0 the run was reproduced and
 violates nothing, 2 the file cannot be used, or the run went otherwise than recorded;
-the first difference is then shown. With --predicates, and of a recording: 1 something is
-violated, 3 a liveness property is false at the end and not due, or something is not known
-as a journal is missing, 0 neither.
+the first difference is then shown. With --predicates, of a recording, and of its trace: 1
+something is violated, 3 a liveness property is false at the end and not due, or something
+is not known as a journal or a part of one is missing, 0 neither.
 """
 
 
@@ -87,18 +89,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "last 20,000 before the first violation; fewer of a system with large states)",
     )
     recording.add_argument(
+        "--property",
+        dest="prop",
+        metavar="NAME",
+        help="the property with whose first violation the trace of a long run ends, and "
+        "any trace without --window (default: the first that is violated)",
+    )
+    recording.add_argument(
         "--from",
         dest="since",
         metavar="SECONDS",
         type=_time,
-        help="begin so many seconds after the recording did: each node at its last "
-        "checkpoint before that, and properties are judged once all have begun",
+        help="judge from so many seconds after the beginning of the recording on: each "
+        "node begins at its last checkpoint or start before that, and catches up",
     )
     recording.add_argument(
         "--out",
         metavar="FILE",
         type=file_place,
-        help="where to write the trace (default: worldline-out/NAME-replayed.wl)",
+        help="where to write the trace (default: worldline-out/NAME-replayed.wl, or "
+        "NAME-otherwise.wl of a run that went otherwise)",
     )
     recording.add_argument(
         "--no-trace", action="store_true", help="write no trace of the run"
@@ -128,6 +138,9 @@ def _time(text: str) -> float:
     return seconds
 
 
+_NAMES = {"--from": "since", "--property": "prop"}
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Replay a trace; return the exit code of what it showed."""
     if arguments.trace.is_dir():
@@ -135,8 +148,8 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.runs.replay import replay_trace
     from worldline.trace.format import read
 
-    for option in ("--window", "--from", "--out", "--no-trace"):
-        name = "since" if option == "--from" else option[2:].replace("-", "_")
+    for option in ("--window", "--property", "--from", "--out", "--no-trace"):
+        name = _NAMES.get(option, option[2:].replace("-", "_"))
         if getattr(arguments, name) not in (None, False):
             raise UsageError(
                 f"{option} is for recordings, and {arguments.trace} is a trace",
@@ -178,6 +191,7 @@ def _replay_folder(arguments: argparse.Namespace) -> int:
         window=arguments.window,
         out=arguments.out,
         since=arguments.since,
+        prop=arguments.prop,
         traces=not arguments.no_trace,
     )
     if arguments.json:

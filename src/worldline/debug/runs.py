@@ -48,6 +48,14 @@ def along(
     if not questions:
         return []
     first = max(0, timeline.first)
+    if timeline.seen is not None:
+        return [
+            spans(
+                (position, question(timeline.at(position).view))
+                for position in range(first, timeline.last + 1)
+            )
+            for question in questions
+        ]
     standing = Standing(timeline.at(first))
     asked = [standing.of(question) for question in questions]
     answers: list[list[tuple[int, T]]] = [[] for _ in asked]

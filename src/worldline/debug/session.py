@@ -14,6 +14,7 @@ from typing import IO, TypeAlias, final
 from worldline.debug.answers import Possible, PropertyStatus, Why
 from worldline.debug.causes import Causes
 from worldline.debug.evaluate import Evaluated, Expressions
+from worldline.debug.known import judging, known_state, possible_events
 from worldline.debug.notes import notes_of
 from worldline.debug.runs import Stretch, along
 from worldline.debug.state import (
@@ -22,10 +23,9 @@ from worldline.debug.state import (
     NodeState,
     difference_of,
     network_state,
-    node_state,
 )
 from worldline.debug.timeline import Timeline
-from worldline.model.errors import ModelError, UsageError
+from worldline.model.errors import NotRecorded, UsageError
 from worldline.model.events import Event
 from worldline.model.properties import Property
 from worldline.model.usercode.divergence import Diverged
@@ -205,7 +205,7 @@ class Session:
                 event=event_phrase(record, self.trace.header),
                 taken=enabled == event,
             )
-            for enabled in self.timeline.at(step).enabled(charge=charge)
+            for enabled in possible_events(self.timeline, step, charge=charge)
             for record in (event_record(enabled),)
         )
 
@@ -221,7 +221,12 @@ class Session:
             if at_end and declared(self.timeline.system, name) is None:
                 return end.explanation
         prop = self._property(name)
-        return explain(self.timeline.at(step), prop)
+        try:
+            return explain(self.timeline.at(step), prop)
+        except NotRecorded as error:
+            raise UsageError(
+                f"{name} is not known after step {step}: {error}"
+            ) from None
 
     def deadline(self, step: int, name: str) -> SpanRecord | None:
         """Return since when a property was false that is due after a step; else None."""
@@ -274,7 +279,7 @@ class Session:
         chosen = [self._property(name) for name in names]
         chosen = chosen or list(self.timeline.system.properties)
         new = [prop for prop in chosen if prop.name not in self._status]
-        questions = [functools.partial(_judged, prop) for prop in new]
+        questions = [judging(self.timeline, prop) for prop in new]
         for prop, spans in zip(new, along(self.timeline, questions), strict=True):
             self._status[prop.name] = PropertyStatus(
                 name=prop.name, kind=prop.kind.value, spans=spans
@@ -360,7 +365,7 @@ class Session:
             if name == NETWORK:
                 states[name] = network_state(world)
             else:
-                states[name] = node_state(world, names.index(name))
+                states[name] = known_state(timeline, world, names.index(name))
         return states
 
     def _differences(
@@ -381,11 +386,3 @@ class Session:
 def _names(step: StepRecord) -> tuple[str, ...]:
     """Return the words by which a step can be listed."""
     return (step.kind, step.name, step.node or NETWORK)
-
-
-def _judged(prop: Property, view: View) -> bool | str:
-    """Return whether a property is true; as text, why that cannot be said."""
-    try:
-        return prop.judge(view).holds
-    except ModelError as error:
-        return str(error)

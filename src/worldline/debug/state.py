@@ -56,6 +56,10 @@ class NodeState:
     owns: dict[str, str | list[str]]
 
 
+NOT_KNOWN = "not known"
+"""The status of a node of which no journal tells."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class StateChange:
@@ -132,8 +136,10 @@ def network_state(world: World) -> NodeState:
         owns["(faults left)"] = faults
     instruments = world.instruments
     if instruments is not None and instruments.gauges:
+        known = instruments.known
         owns["(gauges)"] = [
-            f"{name}: {text_of(value)}" for name, value in instruments.gauges.items()
+            f"{name}: {text_of(known[name]) if name in known else NOT_KNOWN}"
+            for name in instruments.gauges
         ]
     histories = {
         observer.name: encode(world.cells[layout.observer(number)].freeze())

@@ -8,7 +8,7 @@ from typing import Any
 from worldline.debug.answers import Possible, PropertyStatus, StepLine, Why
 from worldline.debug.runs import Stretch
 from worldline.debug.session import Session
-from worldline.debug.state import NodeDifference, NodeState, StateChange
+from worldline.debug.state import NOT_KNOWN, NodeDifference, NodeState, StateChange
 from worldline.runs.difference import Difference
 from worldline.show.phrases import deadline_phrase
 from worldline.show.steps import (
@@ -86,9 +86,9 @@ def states(
         if fields:
             values = {name: values[name] for name in fields if name in values}
             owned = {name: owned[name] for name in fields if name in owned}
-        if not values and not owned:
-            continue
         status = node.owns.get(STATUS)
+        if not values and not owned and status != NOT_KNOWN:
+            continue
         yield f"{node.node}  {node.kind}" + (f", {status}" if status else "")
         yield from (f"  {name}: {value}" for name, value in values.items())
         for name, value in owned.items():

@@ -66,6 +66,8 @@ class Timeline:
         to the step before it.
     stride
         Steps between two checkpoints.
+    seen
+        What is known of a recorded run of which journals are missing; else None.
     replayed
         How many steps have been run again since the trace was opened.
     """
@@ -92,6 +94,7 @@ class Timeline:
                 world.attach(instruments)
                 self._shown.append(instruments.shown())
             self._rerun = Rerun(trace.header, world)
+            self.seen = self._rerun.seen
             self._open(report)
         self.last = self.first + len(self._events)
 
@@ -155,6 +158,8 @@ class Timeline:
         if self._at != wanted:
             with listening(), watched():
                 self._go(wanted)
+            if self.seen is not None:
+                self.seen.come(position)
             if self._instruments is not None:
                 self._instruments.show(self._shown[wanted])
         return self._rerun.world

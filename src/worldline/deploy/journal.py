@@ -162,6 +162,7 @@ class JournalWriter:
             segment=0,
             run=options.run,
             seed=options.seed,
+            source=None if origin is None else origin.source,
         )
         return cls(lock, codec, header, options, named), restored
 

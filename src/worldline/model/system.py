@@ -142,6 +142,10 @@ class System(Declared):
     deviation
         Of a system under recording, the step of the run with which the declared network
         no longer allowed it, why, and whether that is sure; None if it allowed all.
+    unseen
+        Of a system under recording of which journals are missing, the steps of the run
+        after which nothing is known of nodes, by name, None for never; and whether
+        histories lack events. None if nothing is missing.
     loses_when_down
         Whether something that arrives at a node that is down may be lost.
     stuck
@@ -150,6 +154,7 @@ class System(Declared):
 
     predicates: str | None = None
     deviation: tuple[int, str, bool] | None = None
+    unseen: tuple[Mapping[str, int | None], bool] | None = None
 
     def __init__(
         self,

@@ -134,9 +134,19 @@ class RunJudge:
             if instruments is not None:
                 instruments.time = now
 
-    def rows(self) -> tuple[PropertyReport, ...]:
-        """Return what the run has shown of each; the last step has been looked at."""
-        return tuple(one.row() for one in self._watched)
+    def rows(self, steps: int | None = None) -> tuple[PropertyReport, ...]:
+        """Return what the run has shown of each; the last step has been looked at.
+
+        Parameters
+        ----------
+        steps
+            How many there were, to be said of what was true after each.
+        """
+        return tuple(one.row(steps) for one in self._watched)
+
+    def violations(self) -> tuple[str, ...]:
+        """Return the properties that are violated so far."""
+        return tuple(one.prop.name for one in self._watched if one.is_violated)
 
     def unknown(self) -> tuple[str, ...]:
         """Return the properties of which nobody knows whether the run violates them."""
@@ -195,6 +205,11 @@ class _Watched:
     def is_decided(self) -> bool:
         """Whether the run has violated or reached it."""
         return self._decided is not None
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether the run has violated it."""
+        return self.is_decided and self.prop.kind is not PropertyKind.SOMETIMES
 
     @property
     def is_undecided(self) -> bool:
@@ -256,8 +271,8 @@ class _Watched:
             self._decided = self._step
         return is_new
 
-    def row(self) -> PropertyReport:
-        """Return what is said of the property."""
+    def row(self, steps: int | None) -> PropertyReport:
+        """Return what is said of the property, after so many steps."""
         kind, verdict, said = self.prop.kind, Verdict.UNKNOWN, ""
         self._watch.end()
         spans = self._watch.spans()
@@ -280,4 +295,20 @@ class _Watched:
             explanation=said,
             spans=spans,
             alarms=None if kind is PropertyKind.SOMETIMES else alarms,
+            words=self._words(steps),
         )
+
+    def _words(self, steps: int | None) -> str:
+        """Return what the run has shown where UNKNOWN says little: it proves nothing."""
+        if self._decided is not None or steps is None:
+            return ""
+        if self.unknown:
+            return self.unknown
+        if self.prop.kind is PropertyKind.SOMETIMES:
+            return "not reached in this run"
+        if self.is_false:
+            return "false at the end, and not due"
+        if self._watch.alarms.spans:
+            return "true at the end"
+        count = "1 step" if steps == 1 else f"{steps:,} steps"
+        return f"true after each of {count}" if steps else "true where it begins"

@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from worldline.loading import builtin
 from worldline.loading.loader import load
@@ -33,6 +33,7 @@ from worldline.trace.records import (
     INJECTED,
     Header,
 )
+from worldline.trace.state import UNSEEN
 
 _LARGEST = 100
 """Of what a trace may ask of the zoo by itself: a number, or how many of something."""
@@ -76,10 +77,16 @@ def command(verb: str, place: StrPath, target: str | None) -> str:
     return shlex.join(["worldline", verb, *words])
 
 
-def call(place: StrPath, target: str | None) -> str:
+def with_file(command: str, predicates: StrPath) -> str:
+    """Return a command with the file of predicates that it needs."""
+    return f"{command} --predicates {shlex.quote(os.fspath(predicates))}"
+
+
+def call(place: StrPath, target: str | None, predicates: StrPath | None = None) -> str:
     """Return the call of Python that replays a trace."""
     given = "system=..." if target is None else repr(target)
-    return f"wl.replay({os.fspath(place)!r}, {given})"
+    more = "" if predicates is None else f", predicates={os.fspath(predicates)!r}"
+    return f"wl.replay({os.fspath(place)!r}, {given}{more})"
 
 
 def system_of(
@@ -229,14 +236,10 @@ def _deployed(header: Header, system: System) -> System:
     """Return a system as a recorded run had it, on the network that this was possible on."""
     network = header.network
     if network.get("name") != RECORDED:
-        return system.under_recording()
+        return _unseen(header, system.under_recording())
     missing, names = network.get("missing"), {node.name for node in system.ids}
     if not isinstance(missing, list) or not names.issuperset(map(str, missing)):
-        raise InputError(
-            f"the trace has no journals of {shorten(show(missing), 60)}, which are none "
-            "of its nodes",
-            remedy="record it anew",
-        )
+        raise _unknown_nodes(missing)
     absent = tuple(map(str, missing))
     made = system.under_recording(recorded(of=system.network, missing=absent))
     deviation = header.options.get(DEVIATION)
@@ -244,7 +247,31 @@ def _deployed(header: Header, system: System) -> System:
         step, reason = deviation.get("step"), deviation.get("reason")
         if type(step) is int and isinstance(reason, str):
             made.deviation = step, reason, deviation.get("sure") is not False
-    return made
+    return _unseen(header, made)
+
+
+def _unseen(header: Header, system: System) -> System:
+    """Return a system with what is not known of its run."""
+    unseen = header.options.get(UNSEEN)
+    if unseen is None:
+        return system
+    nodes = unseen.get("nodes") if isinstance(unseen, dict) else None
+    names = {node.name for node in system.ids}
+    if not isinstance(nodes, dict) or not nodes.keys() <= names:
+        raise _unknown_nodes(unseen)
+    lost = {n: step for n, step in nodes.items() if step is None or type(step) is int}
+    if lost.keys() != nodes.keys():
+        raise _unknown_nodes(unseen)
+    system.unseen = lost, unseen.get("histories") is True
+    return system
+
+
+def _unknown_nodes(said: Any) -> InputError:
+    return InputError(
+        f"the trace has no journals of {shorten(show(said), 60)}, which are none of its "
+        "nodes",
+        remedy="record it anew",
+    )
 
 
 def refuse_undeclared(header: Header, place: StrPath, what: str) -> None:

@@ -35,6 +35,9 @@ from worldline.trace.records import (
 from worldline.worlds.checkpoint import Checkpoint, go_back
 from worldline.worlds.world import World
 
+RECORDING = "recording"
+"""Stands in a trace as that which found its run, where that was recorded."""
+
 DIVERGENCE = "divergence"
 DEADLOCK = "deadlock"
 UNDECLARED = frozenset({"exception", DIVERGENCE, "unhandled", DEADLOCK})
@@ -62,6 +65,8 @@ class Ending:
         For a liveness violation, the step from which on it cannot become true.
     span
         For a liveness property that was due, since when it was false.
+    undecided, unknown
+        Of a recorded run, what it leaves open; see `End`.
     """
 
     property: str | None
@@ -71,6 +76,8 @@ class Ending:
     cycle: int | None = None
     critical: int | None = None
     span: SpanRecord | None = None
+    undecided: tuple[str, ...] | None = None
+    unknown: tuple[str, ...] | None = None
 
 
 def record(
@@ -200,6 +207,8 @@ def end_of(
         cycle=ending.cycle,
         critical=ending.critical,
         span=ending.span,
+        undecided=ending.undecided,
+        unknown=ending.unknown,
     )
 
 

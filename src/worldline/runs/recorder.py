@@ -20,6 +20,7 @@ from worldline.model.system import System
 from worldline.runs.contents import contents_record
 from worldline.runs.senders import Senders
 from worldline.runs.step_record import LocalState, step_record
+from worldline.runs.unseen import seen_of
 from worldline.trace.causality import Order, lamport_time
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode
@@ -35,6 +36,7 @@ from worldline.trace.records import (
     PropertyRecord,
     StepRecord,
 )
+from worldline.trace.state import UNSEEN
 from worldline.worlds.world import World
 
 
@@ -51,6 +53,8 @@ class Recorder:
     ----------
     world
         The same, in the state after the last step.
+    seen
+        What is known of a recorded run of which journals are missing; else None.
     """
 
     def __init__(self, world: World) -> None:
@@ -59,6 +63,7 @@ class Recorder:
         self._senders = Senders(world)
         self._order = Order(sockets_break=world.system.faults.break_sockets)
         self._times: dict[int, int] = {}
+        self.seen = seen_of(world)
 
     def step(
         self,
@@ -82,6 +87,8 @@ class Recorder:
         NotEnabled
             If it cannot happen; nothing has changed.
         """
+        if self.seen is not None:
+            self.seen.come(number)
         before = self._local(event)
         sent_in = self._senders.find(event)
         outcome = self.world.step(event, choices, charge=phase != PROLOGUE, lines=lines)
@@ -171,6 +178,9 @@ def _options(system: System) -> dict[str, Json]:
     if system.deviation is not None:
         step, reason, is_sure = system.deviation
         options[DEVIATION] = {"step": step, "reason": reason, "sure": is_sure}
+    if system.unseen is not None:
+        nodes, histories = system.unseen
+        options[UNSEEN] = {"nodes": {**nodes}, "histories": histories}
     if system.predicates is not None:
         options[PREDICATES] = system.predicates
     if system.contents:

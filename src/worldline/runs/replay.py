@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import shlex
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,8 +22,8 @@ from worldline.runs.evidence import replay_of
 from worldline.runs.explain import explain
 from worldline.runs.judging import RunJudge
 from worldline.runs.lasso import Cycle
-from worldline.runs.loading import TraceTarget, call, system_of
-from worldline.runs.record import DEADLOCK, declared
+from worldline.runs.loading import TraceTarget, call, system_of, with_file
+from worldline.runs.record import DEADLOCK, RECORDING, declared
 from worldline.runs.replayed import Divergence, Replayed
 from worldline.runs.report import PropertyReport
 from worldline.runs.rerun import (
@@ -34,6 +33,7 @@ from worldline.runs.rerun import (
     source_changed,
 )
 from worldline.runs.restoring import instruments_of, world_of
+from worldline.runs.unseen import SeenReader
 from worldline.show.phrases import NO_PROOF, deadline_phrase
 from worldline.trace.format import StrPath, read
 from worldline.trace.records import End, SpanRecord, Trace
@@ -120,7 +120,8 @@ def replay_trace(
     begin = time.perf_counter()
     right, explanation = False, ""
     with listening(), watched():
-        again = _Again(trace, system, judges=predicates is not None)
+        judges = predicates is not None or _leaves_open(trace)
+        again = _Again(trace, system, judges=judges)
         again.run()
         seconds = time.perf_counter() - begin
         if again.divergence is None:
@@ -148,14 +149,24 @@ def replay_trace(
         file=Path(path),
         command=command,
     )
-    if again.judge is None or predicates is None:
+    if again.judge is None:
         return replayed
-    return _with_judgements(replayed, again.judge, Path(predicates))
+    file = None if predicates is None else Path(predicates)
+    return _with_judgements(replayed, again.judge, file, len(trace.run))
 
 
-def _with_judgements(replayed: Replayed, judge: RunJudge, file: Path) -> Replayed:
+def _leaves_open(trace: Trace) -> bool:
+    """Say whether it is a recorded run of which all properties are to be judged again."""
+    end = trace.end
+    is_recorded = trace.header.engine == RECORDING
+    return is_recorded and end is not None and end.verdict != Verdict.VIOLATED.value
+
+
+def _with_judgements(
+    replayed: Replayed, judge: RunJudge, file: Path | None, steps: int
+) -> Replayed:
     """Return what a replay showed of all properties, and not only what was recorded."""
-    judged = judge.rows()
+    judged = judge.rows(steps)
     names = {row.name for row in judged if row.verdict is Verdict.VIOLATED}
     own = [
         row
@@ -171,9 +182,11 @@ def _with_judgements(replayed: Replayed, judge: RunJudge, file: Path) -> Replaye
         verdict=Verdict.VIOLATED if verdict is Verdict.VIOLATED else Verdict.UNKNOWN,
         properties=rows,
         reproduced=replayed.divergence is None,
+        is_judged=True,
         undecided=judge.undecided(),
+        unknown=judge.unknown(),
         predicates=file,
-        command=f"{replayed.command} --predicates {shlex.quote(str(file))}",
+        command=replayed.command if file is None else with_file(replayed.command, file),
     )
 
 
@@ -236,7 +249,14 @@ class _Again:
         self.cycle: Cycle | None = None
         if end is not None and end.cycle is not None and prop is not None:
             self.cycle = Cycle(world, prop)
-        self.judge = RunJudge(world, system.properties) if judges else None
+        self.judge: RunJudge | None = None
+        if judges:
+            self.judge = RunJudge(world, system.properties, seen=self._reader)
+
+    @property
+    def _reader(self) -> SeenReader | None:
+        seen = self._rerun.seen
+        return None if seen is None else seen.reader
 
     def run(self) -> None:
         """Run the steps; in the end it is as late as it was."""
@@ -265,6 +285,10 @@ class _Again:
         if end is not None and end.time is not None and instruments is not None:
             instruments.time = end.time
         if judge is not None:
+            if rerun.seen is not None:  # less may be known than after the last step
+                last = trace.steps[-1].step if trace.steps else 0
+                rerun.seen.come(last + 1)
+                judge.look(set(), last, None, counts=True)
             judge.end()
 
 

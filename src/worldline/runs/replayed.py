@@ -14,7 +14,7 @@ from worldline.runs.report import (
     property_lines,
     refuse_to_hold,
 )
-from worldline.show.phrases import NO_PROOF, shown_phrase
+from worldline.show.phrases import NO_PROOF, open_phrase, shown_phrase
 
 
 @final
@@ -83,8 +83,12 @@ class Replayed(BaseReport):
     predicates
         The file of properties that were judged after each step, with all of the system's;
         None if only what was recorded was judged.
-    undecided
-        The liveness properties among them that are false at the end, and not due there.
+    is_judged
+        Whether all properties were judged after each step, as of a recorded run that
+        violates nothing, or for that file.
+    undecided, unknown
+        The liveness properties among them that are false at the end, and not due there;
+        and those of which nobody knows, as a journal of the run is missing.
     """
 
     verified: int
@@ -98,7 +102,9 @@ class Replayed(BaseReport):
     file: Path
     command: str
     predicates: Path | None = None
+    is_judged: bool = False
     undecided: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def trace(self) -> Path:
@@ -122,7 +128,7 @@ class Replayed(BaseReport):
             return 2
         if self.verdict is Verdict.VIOLATED:
             return 1
-        return 3 if self.undecided else 0
+        return 3 if self.undecided or self.unknown else 0
 
     def expect_holds(self) -> None:
         """Refuse to say that it holds: always a `UsageError`."""
@@ -152,10 +158,11 @@ class Replayed(BaseReport):
             "steps_per_s": round(self.steps_per_s, 1),
             "predicates": None if self.predicates is None else str(self.predicates),
             "undecided": list(self.undecided),
+            "unknown": list(self.unknown),
         }
 
     def __str__(self) -> str:
-        lines = self._judged_lines() if self.predicates else self._recorded_lines()
+        lines = self._judged_lines() if self.is_judged else self._recorded_lines()
         lines.append(
             f"  {self.verified} of {self.steps} steps went as recorded, "
             f"{self.seconds:.3f} s ({self.steps_per_s:,.0f}/s)"
@@ -167,14 +174,12 @@ class Replayed(BaseReport):
 
     def _judged_lines(self) -> list[str]:
         """Return what is said of all properties."""
-        said = NO_PROOF
+        said = open_phrase(self.undecided, self.unknown) or NO_PROOF
         violated = [p.name for p in self.properties if p.verdict is Verdict.VIOLATED]
         if self.divergence is not None:
             said = "NOT REPRODUCED"
         elif violated:
             said = f"VIOLATED {', '.join(violated)}"
-        elif self.undecided:
-            said = f"{', '.join(self.undecided)} false at the end, and not due"
         lines = [f"{self.system}: {said}"]
         if self.divergence is not None:
             lines += [f"  {line}" for line in str(self.divergence).splitlines()]

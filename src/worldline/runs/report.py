@@ -109,6 +109,8 @@ class PropertyReport:
         `Alarms`, which counts these, for which ones.
     alarms
         How often it was false; None where nobody counted.
+    words
+        What is printed in the place of the verdict, where that says more.
     """
 
     name: str
@@ -124,6 +126,7 @@ class PropertyReport:
     minimize: str | None = None
     spans: tuple[SpanRecord, ...] = ()
     alarms: Alarms | None = None
+    words: str = ""
 
     @property
     def deadline(self) -> SpanRecord | None:
@@ -180,10 +183,11 @@ def _length(row: PropertyReport) -> str:
 def property_lines(row: PropertyReport, width: int) -> list[str]:
     """Return what a report says of one property; names are as wide as `width`."""
     steps = _length(row)
-    lines = [f"  {row.name:<{width}}  {row.kind}: {row.verdict.value}{steps}"]
+    said = row.words or f"{row.verdict.value}{steps}"
+    lines = [f"  {row.name:<{width}}  {row.kind}: {said}"]
     if row.deadline is not None:
         lines.append(f"    {deadline_phrase(row.deadline)}")
-    if row.explanation:
+    if row.explanation and row.explanation != row.words:
         lines += [f"    {line}" for line in row.explanation.splitlines()]
     if row.alarms is not None:
         lines += [f"    {line}" for line in alarm_lines(row.spans, row.alarms)]

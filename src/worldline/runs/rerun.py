@@ -15,6 +15,7 @@ from worldline.runs.record import DIVERGENCE
 from worldline.runs.recorder import Recorder, header_of
 from worldline.runs.replayed import Divergence
 from worldline.runs.schedule import Events
+from worldline.runs.unseen import SeenRun
 from worldline.show.phrases import event_phrase, facet_phrases
 from worldline.trace.format import line_of
 from worldline.trace.json_text import shorten, show
@@ -96,6 +97,11 @@ class Rerun:
     @property
     def world(self) -> World:
         return self._recorder.world
+
+    @property
+    def seen(self) -> SeenRun | None:
+        """What is known of the run; None if all is."""
+        return self._recorder.seen
 
     def timers(self, step: StepRecord) -> list[TimerChange]:
         """Return the timers that a step set or cancelled, as it was recorded."""

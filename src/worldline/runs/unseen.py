@@ -8,7 +8,7 @@ way as long as one is: it may have sent some.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, final
 
 from worldline.model.data.identity import NodeId
@@ -18,8 +18,8 @@ from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.view import ColumnRead, View
-from worldline.worlds.direct import LiveReader
-from worldline.worlds.world import Readable
+from worldline.worlds.direct import DirectWorld, LiveReader
+from worldline.worlds.world import Readable, World
 
 
 @final
@@ -133,3 +133,58 @@ class SeenAnswer:
 
     def retire(self) -> None:
         """Do nothing: who asks no more costs nothing."""
+
+
+@final
+class SeenRun:
+    """What is known in each state of a trace of which journals are missing.
+
+    Views of its world answer no more than that.
+
+    Parameters
+    ----------
+    lost
+        The step after which nothing is known of a node, by index; None for never.
+    histories
+        Whether histories lack events from the beginning on.
+
+    Attributes
+    ----------
+    reader
+        Answers what is known.
+    unknown
+        The indices of the nodes of which nothing is known now.
+    """
+
+    def __init__(
+        self, world: DirectWorld, lost: Mapping[int, int | None], *, histories: bool
+    ) -> None:
+        self._gauges = world.system.gauges
+        self._lost, self._histories = lost, histories
+        self.unknown: set[int] = set()
+        self.reader = SeenReader(world, self.unknown)
+        world.view = self.reader.view
+        self._never = {index for index, step in lost.items() if step is None}
+        self._know(self._never)
+
+    def come(self, step: int) -> None:
+        """Come to the state after a step; gauges that fold it lack what is not known."""
+        later = {n for n, at in self._lost.items() if at is not None and at < step}
+        self._know(self._never | later)
+
+    def _know(self, unknown: set[int]) -> None:
+        self.unknown.clear()
+        self.unknown.update(unknown)
+        self.reader.has_lost = self._histories
+        self.reader.lose(self._gauges)
+
+
+def seen_of(world: World) -> SeenRun | None:
+    """Return what is known in a world of a trace; None if all is."""
+    system = world.system
+    if system.unseen is None or not isinstance(world, DirectWorld):
+        return None
+    nodes, histories = system.unseen
+    names = {node.name: index for index, node in enumerate(system.ids)}
+    lost = {names[name]: step for name, step in nodes.items()}
+    return SeenRun(world, lost, histories=histories)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from worldline.trace.json_text import Json, shorten, show
 from worldline.trace.records import Header
-from worldline.trace.state import LinkRecord, NodeStateRecord, StateRecord
+from worldline.trace.state import UNSEEN, LinkRecord, NodeStateRecord, StateRecord
 
 _WIDEST = 200
 
@@ -16,14 +16,20 @@ def state_lines(state: StateRecord, header: Header) -> Iterator[str]:
     yield "the state in which the run begins"
     lane = max(map(len, header.names))
     margin = " " * (lane + 4)
+    absent = [
+        *state.absent,
+        *(n for n, at in unseen_nodes(header).items() if at is None),
+    ]
     for node in state.nodes:
+        if node.name in absent:
+            continue
         fields = ", ".join(f"{key}={show(item)}" for key, item in node.fields.items())
         line = f"  {node.name:<{lane}}  {node.status}  {fields}"
         yield shorten(line, _WIDEST).rstrip()
         for text in _owned(node):
             yield shorten(f"{margin}{text}", _WIDEST)
-    if state.absent:
-        yield f"  nothing is known of {', '.join(state.absent)}"
+    if absent:
+        yield f"  nothing is known of {', '.join(absent)}"
     if state.cut is not None:
         yield f"  cut off: {', '.join(header.cuts[state.cut])}"
     left = [
@@ -35,6 +41,13 @@ def state_lines(state: StateRecord, header: Header) -> Iterator[str]:
         yield f"  faults left: {', '.join(left)}"
     for name, value in state.observers.items():
         yield shorten(f"  {name} is {show(value)}", _WIDEST)
+
+
+def unseen_nodes(header: Header) -> dict[str, Json]:
+    """Return of which nodes nothing is known, and after which step; null for never."""
+    unseen = header.options.get(UNSEEN)
+    nodes = unseen.get("nodes") if isinstance(unseen, dict) else None
+    return nodes if isinstance(nodes, dict) else {}
 
 
 def _owned(node: NodeStateRecord) -> Iterator[str]:

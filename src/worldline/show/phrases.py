@@ -225,10 +225,23 @@ def verdict_phrase(end: End | None) -> str:
     """Return what a run shows, with the property that it is about."""
     if end is None:
         return "no verdict: the trace breaks off"
+    is_open = end.verdict == Verdict.UNKNOWN.value and end.property is None
+    if is_open and end.explanation is not None:
+        return f"UNKNOWN: {end.explanation.message}"
     phrase = shown_phrase(end.verdict, end.property)
     if end.property is not None and end.kind not in (None, end.property):
         phrase += f" ({end.kind})"
     return phrase if end.verdict == Verdict.VIOLATED.value else f"{phrase}: {NO_PROOF}"
+
+
+def open_phrase(undecided: Sequence[str], unknown: Sequence[str]) -> str:
+    """Return what one run leaves open of properties; empty if nothing."""
+    said = []
+    if undecided:
+        said.append(f"{', '.join(undecided)} false at the end, and not due")
+    if unknown:
+        said.append(f"{', '.join(unknown)} not known")
+    return "; ".join(said)
 
 
 def shown_phrase(verdict: str, name: str | None) -> str:

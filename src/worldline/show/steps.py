@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from worldline.show.opening_state import state_lines
+from worldline.model.verdicts import Verdict
+from worldline.show.opening_state import state_lines, unseen_nodes
 from worldline.show.phrases import (
     change_phrases,
     cycle_phrase,
@@ -94,6 +95,8 @@ def header_lines(trace: Trace) -> Iterator[str]:
         names = [node.name for node in header.nodes if node.kind == kind]
         yield f"  {kind}: {', '.join(names)}"
     yield f"  network {_network(header)}{_faults(header)}{_contents(header)}"
+    if unseen := _unseen(header):
+        yield f"  not known {unseen}"
     if header.target is not None:
         given = "".join(f" -p {k}={v}" for k, v in header.parameters.items())
         yield f"  from {header.target}{given}"
@@ -125,7 +128,8 @@ def end_lines(trace: Trace) -> Iterator[str]:
     if trace.end.explanation is None:
         return
     explanation = trace.end.explanation
-    yield f"  {explanation.message}"
+    if trace.end.property is not None or trace.end.verdict != Verdict.UNKNOWN.value:
+        yield f"  {explanation.message}"
     yield from (f"    {line}" for line in explanation.drawing or ())
     if explanation.condition and explanation.condition not in explanation.message:
         yield f"  because this is false: {explanation.condition}"
@@ -182,6 +186,14 @@ def _contents(header: Header) -> str:
         return ""
     names = [str(one.get("call")) for one in listed if isinstance(one, dict)]
     return f"; calls with other contents: {', '.join(names)}"
+
+
+def _unseen(header: Header) -> str:
+    """Return of which nodes nothing is known, and from where on."""
+    return ", ".join(
+        name if step is None else f"{name} after step {show(step)}"
+        for name, step in unseen_nodes(header).items()
+    )
 
 
 def _heading(step: StepRecord) -> str:

@@ -335,23 +335,24 @@ class End:
         A `Verdict` as text: ``violated``, or ``unknown`` for a run that violates nothing,
         since it proves nothing of others. Older files have ``holds`` there.
     property, kind
-        The property it is about and its kind; for what is no declared property,
-        such as an exception or a deadlock, the violation's name twice.
+        The property it is about and its kind; for a failure or deadlock its name twice.
     explanation
         Why, if there is something to explain.
     steps, deliveries, externals
-        How many events the run has; how many of them are deliveries, timers or
-        calls; and how many are starts, calls or faults.
+        How many events it has; how many are deliveries, timers or calls; how many
+        starts, calls or faults.
     cycle
         For a run that never ends, the step with which what is repeated for ever begins;
         ``steps + 1`` if nothing is, because the run stops. None for any other run.
     critical
-        For a liveness violation: the step from which on it can no more become true; 0
-        if it never could.
+        For a liveness violation: the step from which on it cannot become true, or 0.
     time
         When the run ended, in seconds since it began, if not with its last step.
     span
         For a liveness property that was due: since when it was false.
+    undecided, unknown
+        Of a recorded run, the liveness properties that are false at its end and not due,
+        and the properties that could not be judged in all states.
     """
 
     verdict: str = checked(one_of(*[verdict.value for verdict in Verdict]))
@@ -365,6 +366,8 @@ class End:
     critical: int | None = checked(optional(whole()), later=True)
     time: float | None = checked(optional(seconds), later=True)
     span: SpanRecord | None = checked(optional(nested(SpanRecord)), later=True)
+    undecided: tuple[str, ...] | None = checked(optional(many(text)), later=True)
+    unknown: tuple[str, ...] | None = checked(optional(many(text)), later=True)
 
 
 @final

@@ -241,6 +241,7 @@ class Scribe:
             segment=segment,
             run="simulated",
             seed=0,
+            source=None if origin is None else origin.source,
         )
 
 

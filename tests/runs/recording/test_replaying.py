@@ -100,7 +100,10 @@ def test_the_first_event_that_differs_is_told_and_what_comes_before_stands(
     assert row.steps == whole.expect_violated("few_twos").steps
     assert row.steps is not None
     assert row.steps < differs.step
+    assert whole.trace is not None
     assert found.trace is not None
+    assert whole.trace.name == "run-replayed.wl"
+    assert found.trace.name == "run-otherwise.wl"  # and leaves the other one alone
     assert wl.replay(found.trace, system).exit_code == 1
 
 
@@ -147,7 +150,7 @@ def test_with_a_journal_missing_only_what_reads_its_node_is_not_known(folder: Pa
     # What is false for the others is so whatever the missing node was like.
     assert rows["few_everywhere"].verdict is wl.Verdict.VIOLATED
     assert found.unknown == ("few_at_c",)
-    assert "nothing tells all of c: the trace shows such a node as it was" in str(found)
+    assert "c: no journal, so its state is not known" in str(found)
     assert [node.missing for node in found.nodes] == [False, False, True]
     assert found.exit_code == 1
     assert not found.network.as_declared
@@ -254,7 +257,7 @@ def test_predicates_of_a_file_are_judged_of_a_recording(folder: Path):
     )
     found = replayed(folder, rounds.system(properties=[]), predicates="asked.py")
     assert found.expect_violated("seldom").spans[0].gauges["fired"] >= 5
-    assert found.replay.endswith("--predicates asked.py")
+    assert found.replay == "wl.replay('run', system=..., predicates='asked.py')"
 
 
 def test_journals_of_another_system_and_of_none_are_refused(folder: Path):

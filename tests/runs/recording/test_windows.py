@@ -92,3 +92,58 @@ def test_of_a_run_whose_trace_would_be_large_fewer_steps_are_kept(
     assert quiet.no_trace.startswith("the trace would be large; ask for some")
     asked = replay_recording(folder, system, window=(1, 100))
     assert asked.window == (1, 100)
+
+
+@wl.safety
+def few_at_a(view: wl.View) -> bool:
+    return bool(view[rounds.A].kept < 5)
+
+
+@wl.safety
+def fewer_at_b(view: wl.View) -> bool:
+    return bool(view[rounds.B].kept < 15)
+
+
+def test_a_window_may_be_behind_the_first_violation():
+    system = rounds.system(properties=[few_at_a, fewer_at_b])
+    folder = record(Path("run"), system, seconds=60, rate=0.0)
+    found = replay_recording(folder, system)
+    first = found.expect_violated("few_at_a").steps
+    second = found.expect_violated("fewer_at_b").steps
+    assert first is not None
+    assert second is not None
+    assert found.window == (1, first)
+    # The later one as well, if it is asked for.
+    later = replay_recording(folder, system, prop="fewer_at_b", out=Path("later.wl"))
+    assert later.window == (1, second)
+    assert wl.replay("later.wl", system).property_name == "fewer_at_b"
+    behind = replay_recording(
+        folder, system, window=(first + 1, second), out=Path("behind.wl")
+    )
+    assert (behind.window, behind.offset) == ((first + 1, second), first + 1)
+    assert f"its step 1 is step {first + 1}" in str(behind)
+    assert wl.replay("behind.wl", system).property_name == "fewer_at_b"
+    window = first + 1, second - 1
+    between = replay_recording(folder, system, window=window, out=Path("between.wl"))
+    assert between.window == window
+    end = read("between.wl").end
+    assert end is not None
+    assert end.explanation is not None
+    assert end.explanation.message == "the run violates few_at_a before this end"
+
+
+def test_what_was_true_in_all_states_is_told_from_what_nobody_knows():
+    @wl.liveness
+    def some_at_a(view: wl.View) -> bool:
+        return bool(view[rounds.A].kept > 3)
+
+    properties = [fewer_at_b, some_at_a, rounds.few_at_c()]
+    system = rounds.system(properties=properties)
+    folder = record(Path("run"), system, seconds=12, rate=0.0)
+    (folder / "c" / "1-0.wlj").unlink()
+    found = replay_recording(folder, system)
+    said = str(found)
+    assert f"fewer_at_b  safety: true after each of {found.run_steps} steps" in said
+    assert "some_at_a   liveness: true at the end" in said
+    assert "few_at_c    safety: not known from step 0 on: it reads c" in said
+    assert found.to_json()["properties"][0]["verdict"] == "unknown"

@@ -91,7 +91,7 @@ def as_trace_header(header: JournalHeader) -> Header:
         system=header.system,
         target=header.target,
         parameters=header.parameters,
-        source=None,
+        source=header.source,
         seed=header.seed,
         engine="recording",
         nodes=(),
@@ -133,6 +133,11 @@ class JournalFolder:
     partial
         Whether a damaged journal is taken for what comes before the damage.
 
+    Attributes
+    ----------
+    sources
+        The hashes of the source with which nodes ran, as far as they are known.
+
     Raises
     ------
     InputError
@@ -143,7 +148,10 @@ class JournalFolder:
         header_of(folder)
         self._codec = codec = Codec(system)
         self._found = journals_in(folder)
+        self.sources: set[str] = set()
         for header in _headers(self._found.values()):
+            if header.source is not None:
+                self.sources.add(header.source)
             difference = codec.digest.difference(header.digest)
             if difference is not None:
                 raise InputError(

@@ -47,6 +47,8 @@ class KeptState:
         What is under way, each with the index of the node for which it is.
     gauges, time
         What the instruments showed, as far as that is known.
+    has_lost
+        Whether histories lack events by then.
     """
 
     around: tuple[Frozen, ...]
@@ -56,6 +58,7 @@ class KeptState:
     letters: tuple[tuple[int, Envelope], ...]
     gauges: dict[str, object]
     time: float
+    has_lost: bool
 
 
 def kept_state(run: Stepping) -> KeptState:
@@ -74,6 +77,7 @@ def kept_state(run: Stepping) -> KeptState:
         letters=(*run.letters.envelopes(), *run.doomed),
         gauges={} if instruments is None else instruments.known,
         time=run.now,
+        has_lost=run.has_lost,
     )
 
 
@@ -102,12 +106,20 @@ class KeptRun:
     ----------
     first, last
         The numbers of the steps to keep; None for the whole run, or its last steps.
+
+    Attributes
+    ----------
+    last
+        The number of the last step to keep; None if there is no bound.
+    lost
+        The step after which nothing was known of a node, by index, as of the last one.
     """
 
     def __init__(self, first: int | None = None, last: int | None = None) -> None:
-        self._first, self._last = first, last
+        self._first, self.last = first, last
         self._stretches: deque[KeptStretch] = deque()
         self._is_begun = False
+        self.lost: dict[int, int] = {}
 
     def begin(self) -> None:
         """Keep what comes from the start of the run on."""
@@ -117,7 +129,7 @@ class KeptRun:
 
     def restart(self, run: Stepping) -> None:
         """Forget what came before a state that no step has led to; go on from there."""
-        if self._last is not None and run.steps >= self._last:
+        if self.last is not None and run.steps >= self.last:
             return
         was_begun = bool(self._stretches)
         self._stretches.clear()
@@ -129,7 +141,7 @@ class KeptRun:
         """Keep a step that has happened."""
         if not self._is_begun:
             return
-        if self._last is not None and step.number > self._last:
+        if self.last is not None and step.number > self.last:
             return
         if not self._stretches:
             if step.number + 1 == self._first:
@@ -137,11 +149,21 @@ class KeptRun:
             return
         steps = self._stretches[-1].steps
         steps.append(step)
+        if self.lost != run.lost:
+            self.lost = dict(run.lost)
         if len(steps) >= _STRETCH and self._first is None:
             self._stretches.append(KeptStretch(kept_state(run)))
             if step.number > WHOLE:
                 while len(self._stretches) > _LAST + 1:
                     self._stretches.popleft()
+
+    def end(self, run: Stepping) -> bool:
+        """Take note that the run has ended; say whether its last step is kept."""
+        steps = self.steps()
+        if not steps or steps[-1].number != run.steps:
+            return False
+        self.lost = dict(run.lost)
+        return True
 
     @property
     def begins(self) -> KeptState | None:
@@ -155,6 +177,7 @@ class KeptRun:
     def latest(self, least: int) -> KeptRun:
         """Return what begins with the latest state after which so many steps are kept."""
         latest, count = KeptRun(), 0
+        latest.lost = self.lost
         for stretch in reversed(self._stretches):
             if count >= least:
                 break

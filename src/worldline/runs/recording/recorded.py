@@ -15,6 +15,12 @@ from worldline.runs.report import (
     property_lines,
     refuse_to_hold,
 )
+from worldline.show.phrases import NO_PROOF, open_phrase
+
+_COMPARED = (
+    "compared are the messages that were received, choices, durable fields, checkpoints "
+    "and failures; what else is otherwise now does not show"
+)
 
 
 @final
@@ -113,6 +119,10 @@ class ReplayedRecording(BaseReport):
         what opens that trace.
     window
         The numbers of the first and the last step of the trace; None without a trace.
+    offset
+        The number of the step that is step 1 of the trace, where that is another.
+    source_changed
+        Whether the system's source is another than when this was recorded.
     no_trace
         Why there is none.
     """
@@ -134,6 +144,8 @@ class ReplayedRecording(BaseReport):
     debug: str | None
     window: tuple[int, int] | None
     no_trace: str = ""
+    offset: int | None = None
+    source_changed: bool = False
 
     @property
     def trace(self) -> Path | None:
@@ -198,6 +210,7 @@ class ReplayedRecording(BaseReport):
             "unknown": list(self.unknown),
             "window": None if self.window is None else list(self.window),
             "debug": self.debug,
+            "source_changed": self.source_changed,
             "notes": list(self.notes),
         }
 
@@ -220,6 +233,10 @@ class ReplayedRecording(BaseReport):
         )
         lines.append(f"  {self.network}")
         lines += [f"  {line}" for line in self._trace_lines()]
+        if self.source_changed:
+            lines.append("  note: the source changed since this was recorded")
+        if self.source_changed or self.divergence is not None:
+            lines.append(f"  note: {_COMPARED}")
         lines += self.note_lines()
         return "\n".join(map(one_line, lines))
 
@@ -230,11 +247,7 @@ class ReplayedRecording(BaseReport):
         violated = [p.name for p in self.properties if p.verdict is Verdict.VIOLATED]
         if violated:
             return f"VIOLATED {', '.join(violated)}"
-        if self.undecided:
-            return f"{', '.join(self.undecided)} false at the end, and not due"
-        if self.unknown:
-            return f"{', '.join(self.unknown)} not known"
-        return "this run violates nothing"
+        return open_phrase(self.undecided, self.unknown) or NO_PROOF
 
     def _node_lines(self) -> list[str]:
         lines = []
@@ -257,7 +270,10 @@ class ReplayedRecording(BaseReport):
         lines = []
         if self.file is not None and self.window is not None:
             first, last = self.window
-            lines.append(f"trace  {self.file} (steps {first:,} to {last:,})")
+            then = (
+                "" if self.offset is None else f"; its step 1 is step {self.offset:,}"
+            )
+            lines.append(f"trace  {self.file} (steps {first:,} to {last:,}{then})")
             if self.debug is not None:
                 lines.append(f"debug  {self.debug}")
         elif self.no_trace:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import final
 
 from worldline.loading.predicates import with_predicates
-from worldline.model.errors import Nondeterminism, WorldlineError, refuse_no_asserts
+from worldline.model.errors import (
+    Nondeterminism,
+    UsageError,
+    WorldlineError,
+    refuse_no_asserts,
+)
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.evidence import file_of, why_unwritten
-from worldline.runs.loading import command
-from worldline.runs.record import Ending
+from worldline.runs.loading import call, command, with_file
+from worldline.runs.record import UNDECLARED, Ending
 from worldline.runs.recording.folder import JournalFolder
 from worldline.runs.recording.journaled import Journals
 from worldline.runs.recording.kept import WHOLE, KeptRun
@@ -30,6 +34,7 @@ from worldline.runs.recording.run import RecordedRun
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.tracing import trace_of
 from worldline.runs.report import PropertyReport
+from worldline.show.phrases import open_phrase
 from worldline.trace.format import line_of
 from worldline.trace.records import Trace
 
@@ -51,6 +56,7 @@ def replay_recording(
     window: tuple[int, int] | None = None,
     out: Path | None = None,
     since: float | None = None,
+    prop: str | None = None,
     judges: bool = True,
     traces: bool = True,
 ) -> ReplayedRecording:
@@ -66,10 +72,14 @@ def replay_recording(
         The first and the last step to keep as a trace; None for the whole run, or of one
         with more than 100,000 steps the last 20,000 before its first violation.
     out
-        The file of the trace; None for the usual place.
+        The file of the trace; None for the usual place, of which a run that went otherwise
+        has another.
     since
         Seconds since the recording began: each node begins at its last checkpoint, or
-        start, before that, and there are steps once all have. None for the whole run.
+        start, before that, and there are steps from then on. None for the whole run.
+    prop
+        The property, by name, with whose violation the trace ends where no window is
+        given; None for the first that is violated.
     judges, traces
         Whether properties are judged, and a trace written.
 
@@ -77,6 +87,8 @@ def replay_recording(
     ------
     InputError
         If it is no recording of the system.
+    UsageError
+        If it ends before that time, or there is no such property.
     """
     target = None if system.origin is None else system.origin.target
     replaying = Replaying(
@@ -87,10 +99,15 @@ def replay_recording(
         window=window,
         out=out,
         since=since,
+        prop=prop,
         judges=judges,
         traces=traces,
     )
-    return replaying.run(JournalFolder(folder, system, partial=partial))
+    journals = JournalFolder(folder, system, partial=partial)
+    report = replaying.run(journals)
+    origin = system.origin
+    changed = origin is not None and bool(journals.sources - {origin.source})
+    return replace(report, source_changed=changed)
 
 
 @final
@@ -114,6 +131,8 @@ class Replaying:
         The file of the trace; None for the usual place.
     since
         Seconds since the recording began, where to begin; None for the start.
+    prop
+        The property with whose violation the trace ends; None for the first.
     judges, traces
         Whether properties are judged, and a trace written.
     """
@@ -128,6 +147,7 @@ class Replaying:
         window: tuple[int, int] | None = None,
         out: Path | None = None,
         since: float | None = None,
+        prop: str | None = None,
         judges: bool = True,
         traces: bool = True,
     ) -> None:
@@ -135,6 +155,7 @@ class Replaying:
         self._predicates = predicates
         self._window = window
         self._out, self._since = out, since
+        self._prop = prop
         self._judges, self._traces = judges, traces
         self._notes: tuple[str, ...] = ()
         self._system = system
@@ -145,9 +166,17 @@ class Replaying:
         """Replay it."""
         refuse_no_asserts()
         judged: Sequence[Property] = self._system.properties if self._judges else ()
+        names = [one.name for one in judged]
+        if self._prop is not None and self._prop not in (*names, *UNDECLARED):
+            raise UsageError(
+                f"there is no property {self._prop!r}",
+                remedy=f"there are {', '.join(names) or 'none'}",
+            )
         kept = KeptRun(*(self._window or (None, None)))
         with listening(), watched():
-            run = RecordedRun(self._system, journals, judged, kept, self._since)
+            run = RecordedRun(
+                self._system, journals, judged, kept, self._since, self._prop
+            )
             nodes = run.run()
             report = self._report(run, nodes)
             if not self._traces:
@@ -156,27 +185,23 @@ class Replaying:
 
     def _report(self, run: RecordedRun, nodes: list[RecordedNode]) -> ReplayedRecording:
         judge, stepping = run.judge, run.stepping
-        rows = () if judge is None else judge.rows()
+        steps = max(0, stepping.steps)
+        rows = () if judge is None else judge.rows(steps)
         rows = (*_failures(run), *rows)
         verdict = combine([row.verdict for row in rows])
-        again = command("replay", self._folder, self._target)
-        if self._predicates is not None:
-            again += f" --predicates {shlex.quote(str(self._predicates))}"
-        if self._since is not None:
-            again += f" --from {self._since:g}"
         return ReplayedRecording(
             system=self._system.name,
             verdict=verdict if verdict is Verdict.VIOLATED else Verdict.UNKNOWN,
             properties=rows,
             seconds=run.seconds,
             seed=None,
-            notes=(*self._notes, *self._unsure(run)),
+            notes=self._notes,
             recording=self._folder,
             target=self._target,
             begins=run.begins,
             nodes=tuple(nodes),
             events=run.happenings,
-            run_steps=max(0, stepping.steps),
+            run_steps=steps,
             drops=stepping.drops,
             network=DeclaredNetwork(
                 declared=self._system.network.name,
@@ -189,18 +214,19 @@ class Replaying:
             undecided=() if judge is None else judge.undecided(),
             unknown=() if judge is None else judge.unknown(),
             file=None,
-            command=again,
+            command=self._command(),
             debug=None,
             window=None,
         )
 
-    def _unsure(self, run: RecordedRun) -> list[str]:
-        """Return what to know of a trace that shows nodes as they were known last."""
-        if not run.unsure or not self._traces:
-            return []
-        names = ", ".join(run.unsure)
-        shown = "the trace shows such a node as it was when that was last known"
-        return [f"nothing tells all of {names}: {shown}"]
+    def _command(self) -> str:
+        """Return the command that replays it again, or the call if none can."""
+        if self._target is None:
+            return call(self._folder, None, self._predicates)
+        again = command("replay", self._folder, self._target)
+        if self._predicates is not None:
+            again = with_file(again, self._predicates)
+        return again if self._since is None else f"{again} --from {self._since:.15g}"
 
     def _with_trace(
         self, report: ReplayedRecording, run: RecordedRun, kept: KeptRun
@@ -216,7 +242,8 @@ class Replaying:
             why = "no step was kept"
             why = "it begins in a state that is violated already" if at_once else why
             return replace(report, no_trace=why)
-        file = self._out or file_of(self._folder.name, "replayed")
+        how = "replayed" if report.divergence is None else "otherwise"
+        file = self._out or file_of(self._folder.name, how)
         try:
             if self._window is None:
                 kept = self._fitting(run, kept, report)
@@ -230,9 +257,14 @@ class Replaying:
             return replace(report, no_trace=str(error))
         if why := why_unwritten(trace, file):
             return replace(report, no_trace=why)
-        debug = command("debug", file, self._target)
+        debug = None  # no command line can load what a program made
+        if self._target is not None:
+            debug = command("debug", file, self._target)
+            if self._predicates is not None:
+                debug = with_file(debug, self._predicates)
         window = max(1, steps[0].number), steps[-1].number
-        return replace(report, file=file, debug=debug, window=window)
+        offset = steps[0].number if kept.begins is not None and window[0] > 1 else None
+        return replace(report, file=file, debug=debug, window=window, offset=offset)
 
     def _fitting(
         self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
@@ -249,21 +281,64 @@ class Replaying:
     def _trace(
         self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
     ) -> Trace:
-        ending, ended = Ending(None, None, Verdict.UNKNOWN), kept.steps()[-1].time
-        violation = run.violation
-        if violation is not None and violation.step == kept.steps()[-1].number:
-            if violation.failure is not None:
-                kind = violation.failure.kind
-                said = str(violation.failure)
-                ending = Ending(kind, "safety", Verdict.VIOLATED, said)
-            elif violation.prop is not None:
-                prop = violation.prop
-                row = next(r for r in report.properties if r.name == prop.name)
-                due = next((span for span in row.spans if span.due is not None), None)
-                kind = prop.kind.value
-                ending = Ending(prop.name, kind, Verdict.VIOLATED, span=due)
-                ended = violation.time
+        ending, ended = self._open(run, kept, report), kept.steps()[-1].time
+        violated = self._ends_in(run, kept, report)
+        if violated is not None:
+            ending, ended = violated
         return trace_of(kept, run.stepping, self._system, ending, ended)
+
+    def _ends_in(
+        self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
+    ) -> tuple[Ending, float] | None:
+        """Return what the last step violates, if anything, and when that was so."""
+        last = kept.steps()[-1]
+        rows = [
+            row
+            for row in report.properties
+            if row.verdict is Verdict.VIOLATED and row.steps == last.number
+        ]
+        rows.sort(key=lambda row: row.name != self._prop)
+        if not rows:
+            return None
+        row = rows[0]
+        failed = any(row.name == failure.kind for _, failure in run.failures)
+        due = next((span for span in row.spans if span.due is not None), None)
+        ending = Ending(
+            row.name,
+            row.kind,
+            Verdict.VIOLATED,
+            row.explanation if failed else None,
+            span=due,
+        )
+        ended = 0.0 if due is None or due.due is None else due.due
+        return ending, max(ended, last.time)
+
+    def _open(
+        self, run: RecordedRun, kept: KeptRun, report: ReplayedRecording
+    ) -> Ending:
+        """Return what a trace says that does not end with a violation."""
+        last = kept.steps()[-1].number
+        if not self._judges:
+            return Ending(None, None, Verdict.UNKNOWN, "no property was judged")
+        if report.divergence is not None:
+            why = f"its step {last + 1:,} went otherwise than recorded"
+            return Ending(None, None, Verdict.UNKNOWN, why)
+        known = run.known
+        if known is None or known.step != last:
+            return Ending(
+                None, None, Verdict.UNKNOWN, "it is a part of a run, judged as a whole"
+            )
+        said = open_phrase(known.undecided, known.unknown)
+        if known.violated:
+            said = f"the run violates {', '.join(known.violated)} before this end"
+        return Ending(
+            None,
+            None,
+            Verdict.UNKNOWN,
+            said or None,
+            undecided=known.undecided,
+            unknown=known.unknown,
+        )
 
 
 def as_declared(run: Stepping) -> bool | None:

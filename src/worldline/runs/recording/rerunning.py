@@ -66,13 +66,15 @@ class Rerunning:
     ) -> None:
         self._steps = steps
         self._digest_of = digest_of
-        self.unknown = unknown
+        self._dying: set[int] = set()
+        self.unknown: set[int] = set()
+        for index in unknown:
+            self._forget(index)
         self._expected = set(expected)
         self._system = steps.system
         self._world = steps.world
         network = self._system.network
         self._connects = Capability.DISCONNECT in network.capabilities
-        self._dying: set[int] = set()
         self._left: set[int] = set()
         self._since = [0] * len(self._system.ids)
         self._timers = Timers()
@@ -91,8 +93,7 @@ class Rerunning:
         if kind is CHECKPOINT:
             self._checkpoint(index, one.what)
         elif kind is GAP:
-            self.unknown.add(index)
-            self._dying.discard(index)
+            self._forget(index)
         elif index in self.unknown and kind is not Kind.START:
             return
         elif one.notes.fate in ("blocked", "undone"):
@@ -200,8 +201,7 @@ class Rerunning:
 
     def _cannot_know(self, index: int, frame: NamedFrame) -> None:
         """Know no more of a node that received what only its sender could tell."""
-        self.unknown.add(index)
-        self._dying.discard(index)
+        self._forget(index)
         src = self._system.ids[frame.sender]
         self._steps.allowed.give_up(f"nothing says what {src} sent")
 
@@ -329,9 +329,16 @@ class Rerunning:
         self._steps.incarnations[index] = saved.incarnation
         self._know(index, self._steps.lamport)
 
+    def _forget(self, index: int) -> None:
+        """Note that nothing is known of a node from here on."""
+        self.unknown.add(index)
+        self._dying.discard(index)
+        self._steps.lost.setdefault(index, self._steps.steps)
+
     def _know(self, index: int, lamport: int) -> None:
         """Note that the state of a node is known after a Lamport time."""
         self.unknown.discard(index)
+        self._steps.lost.pop(index, None)
         self._expected.discard(index)
         self._since[index] = lamport
         layout = self._system.layout

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 from worldline.model.errors import UsageError
 from worldline.model.gauges import TimedStep, first_instruments
@@ -55,6 +55,24 @@ class FirstViolation:
     time: float
 
 
+class RunSoFar(NamedTuple):
+    """What a run has shown by one of its steps.
+
+    Attributes
+    ----------
+    step
+        Its number.
+    violated, undecided, unknown
+        The names of the properties that are violated; that are false then, and may yet
+        be true; and that nobody knows.
+    """
+
+    step: int
+    violated: tuple[str, ...]
+    undecided: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
 @final
 class RecordedRun:
     """A recorded run.
@@ -70,17 +88,21 @@ class RecordedRun:
     since
         Seconds since the recording began: each node begins at its last checkpoint, or
         start, before that. None for the whole run.
+    wanted
+        The property, by name, of which the first violation counts; None for any.
 
     Attributes
     ----------
     violation
-        The first thing that it violates.
+        The first thing that it violates, of what counts.
     divergence
         The first event that went otherwise.
     failures
         How handlers failed, each with its step.
     seconds, happenings
         How long it took, and what the journals said in that time.
+    known
+        What it has shown by the last step that is kept.
     unsure
         The names of the nodes of which something is missing.
     begins
@@ -95,10 +117,11 @@ class RecordedRun:
         judged: Sequence[Property],
         kept: KeptRun,
         since: float | None = None,
+        wanted: str | None = None,
     ) -> None:
         self._system, self._journals, self._kept = system, journals, kept
         self._judged = judged
-        self._since = since or 0.0
+        self._since, self._wanted = since or 0.0, wanted
         self._missing = tuple(
             node.name
             for index, node in enumerate(system.ids)
@@ -109,6 +132,7 @@ class RecordedRun:
         self.failures: list[tuple[int, Failure]] = []
         self.seconds = 0.0
         self.happenings = 0
+        self.known: RunSoFar | None = None
         self.begins: float | None = None
         begin = time.perf_counter()
         self._survey = survey = Survey(journals, len(system.ids), since)
@@ -137,7 +161,7 @@ class RecordedRun:
         if unsure or not survey.is_whole:
             self._seen = SeenReader(world, self._rerunning.unknown)
             world.view = self._seen.view
-            self._seen.lose(self._gauges)
+            self._lose()
         self.judge: RunJudge | None = None
         if judged and survey.is_whole:
             self.judge = RunJudge(world, judged, world.series, self._seen)
@@ -199,6 +223,17 @@ class RecordedRun:
                 number, touched = self.stepping.steps, self.stepping.world.touched
                 judge.look(touched, number, None, counts=number >= 0)
             judge.end()
+        if self.divergence is None and self._kept.end(self.stepping):
+            self._show()
+
+    def _show(self) -> None:
+        """Note what the run has shown so far."""
+        judge = self.judge
+        if judge is not None:
+            failed = {failure.kind: None for _, failure in self.failures}
+            violated = *failed, *judge.violations()
+            shown = violated, judge.undecided(), judge.unknown()
+            self.known = RunSoFar(self.stepping.steps, *shown)
 
     def _begin(self, now: float) -> None:
         """Judge from here on, if all have begun before a moment that is not too early."""
@@ -239,7 +274,7 @@ class RecordedRun:
         world = self.stepping.world
         if self._seen is not None:
             self._seen.resume(self._gauges)
-        if self.violation is None:
+        if self.violation is None or self._kept.last is not None:
             self._kept.restart(self.stepping)
         if self.judge is None and self._judged:
             self._instruments.time = self.stepping.now
@@ -264,7 +299,7 @@ class RecordedRun:
     def stepped(self, step: RunStep) -> None:
         """Judge the state after a step."""
         if self._seen is not None:
-            self._seen.lose(self._gauges)
+            self._lose()
         self._instruments.time = step.time
         judge, world = self.judge, self.stepping.world
         failure = step.result if isinstance(step.result, Failure) else None
@@ -281,8 +316,17 @@ class RecordedRun:
             if judge.violated is not None:
                 self._violate(judge.violated, None)
         world.touched.clear()
-        if self.violation is None or self.violation.step == step.number:
+        has_end = self._kept.last is not None
+        if has_end or self.violation is None or self.violation.step == step.number:
             self._kept.add(step, self.stepping)
+        if step.number == self._kept.last:
+            self._show()
+
+    def _lose(self) -> None:
+        """Take note of what is not known now."""
+        assert self._seen is not None, "it knows what is"
+        self._seen.lose(self._gauges)
+        self.stepping.has_lost = self._seen.has_lost
 
     def _timed(self, step: RunStep) -> TimedStep:
         door = self.stepping.world.door
@@ -297,6 +341,15 @@ class RecordedRun:
         )
 
     def _violate(self, prop: Property | None, failure: Failure | None) -> None:
-        if self.violation is None:
-            time_ = self._instruments.time
-            self.violation = FirstViolation(self.stepping.steps, prop, failure, time_)
+        if self.violation is not None:
+            return
+        wanted, judge = self._wanted, self.judge
+        name = failure.kind if failure is not None else prop and prop.name
+        if wanted is not None and name != wanted:
+            # Of several that one step violates, this may be another one.
+            if judge is None or wanted not in judge.violations():
+                return
+            prop = next(one for one in self._judged if one.name == wanted)
+            failure = None
+        time_ = self._instruments.time
+        self.violation = FirstViolation(self.stepping.steps, prop, failure, time_)

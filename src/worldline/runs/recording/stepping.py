@@ -76,6 +76,9 @@ class Stepping:
         What the last event sent and nobody receives, as long as it is not lost.
     steps, drops
         The number of the last step; messages that nobody received.
+    lost, has_lost
+        The step after which nothing is known of a node, by index; and whether something
+        was ever not known.
     unallowed
         The step with which the declared network no longer allowed the run, or with which
         that was no longer known; None if it does.
@@ -110,6 +113,8 @@ class Stepping:
         boots = system.boot == "before" and is_begun
         self.steps = silent - nodes if boots else 0
         self.drops = 0
+        self.lost: dict[int, int] = {}
+        self.has_lost = False
         self.doomed: list[tuple[int, Envelope]] = []
         self.unallowed: int | None = None
         self._receipts = receipts

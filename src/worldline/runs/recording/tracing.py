@@ -9,16 +9,13 @@ from worldline.model.events import Choices, Event
 from worldline.model.faults import Budget
 from worldline.model.semantics.layout import Layout
 from worldline.model.system import System
-from worldline.runs.record import Ending, record
+from worldline.runs.record import RECORDING, Ending, record
 from worldline.runs.recording.kept import KeptRun, KeptState
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.steps import RunStep
 from worldline.trace.records import Trace
 from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
-
-ENGINE = "recording"
-"""What stands in a trace as that which found its run."""
 
 
 def trace_of(
@@ -36,11 +33,16 @@ def trace_of(
     ended
         When the run ended, in seconds since it began.
     """
+    unseen = _unseen(kept, declared)
+    nodes = {} if unseen is None else unseen[0]
     why = run.allowed.reason or run.allowed.unknown
+    if nodes and not why:
+        why = f"nothing tells all of {', '.join(nodes)}"
     is_allowed = not why
     system = declared.under_recording() if is_allowed else run.system
     if not is_allowed:
         system.deviation = run.unallowed or 1, why, bool(run.allowed.reason)
+    system.unseen = unseen
     steps = kept.steps()
     boot = [step for step in steps if step.number <= 0]
     begins = None
@@ -54,13 +56,28 @@ def trace_of(
         (),
         _schedule(steps[len(boot) :]),
         ending=ending,
-        engine=ENGINE,
+        engine=RECORDING,
         seed=None,
         begins=begins,
         times=tuple(step.time for step in steps),
         ended=ended,
         gauges=None if kept.begins is None else kept.begins.gauges,
     )
+
+
+def _unseen(
+    kept: KeptRun, declared: System
+) -> tuple[dict[str, int | None], bool] | None:
+    """Return what is not known in a trace, by the numbers of its steps."""
+    begins, first = kept.begins, kept.steps()[0].number
+    # A trace that begins in a state counts from there; what is not known by then never is.
+    before = first - 1 if begins is not None else 0
+    nodes = {
+        declared.ids[index].name: step - before if step >= first else None
+        for index, step in sorted(kept.lost.items())
+    }
+    histories = begins is not None and begins.has_lost
+    return (nodes, histories) if nodes or histories else None
 
 
 def _schedule(steps: list[RunStep]) -> list[tuple[Event, Choices]]:

@@ -81,6 +81,8 @@ class JournalHeader:
         The same in all journals of a recording.
     seed
         Of the run.
+    source
+        A hash of the source of the system, as in the header of a trace.
     """
 
     version: int = checked(whole(0))
@@ -95,6 +97,7 @@ class JournalHeader:
     segment: int = checked(whole(0))
     run: str = checked(text)
     seed: int = checked(whole(-(2**40)))
+    source: str | None = checked(optional(text), later=True)
 
 
 class SegmentFile(NamedTuple):
