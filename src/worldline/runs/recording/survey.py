@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, final
 
 from worldline.runs.recording.beginning import (
-    Beginning,
     Beginnings,
     EventName,
+    NodeBeginning,
     behind,
     lamport_before,
 )
@@ -96,7 +96,7 @@ class Survey:
         self._note_cut()
         self.began = known.began
         self.silent = frozenset(range(count)) - known.nodes
-        self.begins: Sequence[Beginning | None] = [None] * count
+        self.begins: Sequence[NodeBeginning | None] = [None] * count
         if since is not None or not known.are_whole:
             begins = known.last_before(since, count)
             if not all(one is None or one.is_first for one in begins):

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worldline as wl
-from worldline.deploy.durable import Lasting, put
 from worldline.model.data.values import freeze
 from worldline.model.node import node_type
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.lasting import Lasting, put
 from worldline.trace.journal.patches import FieldPatch, patched, patched_all
 from worldline.trace.journal.records import DeltaRecord, read, spell
 from worldline.trace.json_checks import Malformed
