@@ -16,6 +16,7 @@ from typing import Any, final
 
 from worldline.model.properties import Property
 from worldline.model.usercode.running import Series
+from worldline.model.view import View
 from worldline.runs.alarms import Alarms
 from worldline.runs.explain import explain, text_of
 from worldline.trace.json_text import Json
@@ -70,7 +71,9 @@ class SpanWatch:
         *,
         detailed: bool,
         series: Series | None = None,
+        view: View | None = None,
     ) -> None:
+        self._view = view
         self.alarms = Alarms()
         self.due: float | None = None
         self.is_sampled = False
@@ -138,7 +141,7 @@ class SpanWatch:
         """Say whether the property is false, and its confidence 1 by now."""
         if not self._may_be_due:
             return False
-        self._asked = self._prop.confident(self._world.view, self._series)
+        self._asked = self._prop.confident(self._view or self._world.view, self._series)
         return self._asked >= 1
 
     def deadline(self) -> float:
