@@ -18,6 +18,7 @@ from worldline.model.instruments import Instruments
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.usercode.running import Series
 from worldline.model.verdicts import Verdict
+from worldline.model.view import View
 from worldline.runs.report import PropertyReport
 from worldline.runs.spans import SpanWatch
 from worldline.runs.unseen import SeenAnswer, SeenReader
@@ -62,7 +63,8 @@ class RunJudge:
         self._seen = seen
         self._standing = Standing(world, series)
         self._watched = [
-            _Watched(prop, world, self._answer(prop), series) for prop in properties
+            _Watched(prop, world, self._answer(prop), series, seen and seen.view)
+            for prop in properties
         ]
         self._open = list(self._watched)
         self._may_be_due = [one for one in self._watched if one.has_deadline]
@@ -185,12 +187,13 @@ class _Watched:
         world: Readable,
         answer: StandingAnswer[bool] | SeenAnswer,
         series: Series | None,
+        view: View | None,
     ) -> None:
         self.prop = prop
         self.is_false = self.is_over = False
         self.due: float | None = None
         self._answer = answer
-        self._watch = SpanWatch(prop, world, detailed=True, series=series)
+        self._watch = SpanWatch(prop, world, detailed=True, series=series, view=view)
         self._step = 0
         self._decided: int | None = None
         self.unknown = ""
@@ -247,7 +250,14 @@ class _Watched:
     def wait(self, instruments: Instruments | None) -> bool:
         """Ask whether the property is due by now; say whether that is so first."""
         is_due = False
-        if self._watch.is_sure():
+        try:
+            is_sure = self._watch.is_sure()
+        except NotRecorded as error:
+            step, what = self._step, error.what
+            said = f"from step {step} on its confidence is not known: {what}"
+            self.unknown = self.unknown or said
+            return False
+        if is_sure:
             due = self._watch.deadline()
             is_due = self._decide()
             if is_due:

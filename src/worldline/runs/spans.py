@@ -17,6 +17,7 @@ from typing import Any, final
 from worldline.model.errors import NotRecorded
 from worldline.model.properties import Property
 from worldline.model.usercode.running import Series
+from worldline.model.view import View
 from worldline.runs.alarms import Alarms
 from worldline.runs.explain import explain, text_of
 from worldline.trace.json_text import Json
@@ -74,7 +75,9 @@ class SpanWatch:
         *,
         detailed: bool,
         series: Series | None = None,
+        view: View | None = None,
     ) -> None:
+        self._view = view
         self.alarms = Alarms()
         self.due: float | None = None
         self.is_sampled = False
@@ -145,7 +148,9 @@ class SpanWatch:
         if not self._may_be_due:
             return False
         try:
-            self._asked = self._prop.confident(self._world.view, self._series)
+            self._asked = self._prop.confident(
+                self._view or self._world.view, self._series
+            )
         except NotRecorded as error:
             self._asked, self.unsure = 0.0, self.unsure or error.what
             self._is_known = False

@@ -271,3 +271,26 @@ def test_journals_of_another_system_and_of_none_are_refused(folder: Path):
     shutil.copytree(folder / "a", folder / "d")
     with pytest.raises(wl.InputError, match="is that of a"):
         wl.replay(folder, rounds.system())
+
+
+@wl.gauge(initial=0.0)
+def last_timer(value: float, step: Any, view: wl.View) -> float:
+    return step.time if step.event.kind is wl.Kind.TIMER else value
+
+
+@wl.liveness(
+    confidence=lambda view: min(1.0, (view.time - view.gauge("last_timer")) / 2)
+)
+def a_hears_much(view: wl.View) -> bool:
+    return bool(view[rounds.A].greeted > 1_000)
+
+
+def test_no_deadline_rests_on_a_gauge_that_is_not_known(folder: Path):
+    """It reads a node that is known; when it is due depends on all of them."""
+    system = rounds.system(properties=[a_hears_much]).replace(gauges=[last_timer])
+    assert replayed(folder, system).violated is None
+    shutil.rmtree(folder / "c")
+    found = replayed(folder, system)
+    assert found.violated is None
+    assert found.unknown == ("a_hears_much",)
+    assert "it reads the gauge last_timer" in str(found)
