@@ -69,7 +69,7 @@ def test_a_process_that_ends_without_a_word_has_failed_whatever_its_exit_code(
 @pytest.mark.skipif(os.name != "posix", reason="has no signals")
 def test_how_a_process_ended_is_known_even_if_it_is_asked_to_end_at_that_moment():
     async def main() -> list[int | None]:
-        codes = []
+        codes: list[int | None] = []
         for _ in range(40):
             node = NodeProcess(
                 A, 0, [], "0:", say=lambda _: None, failed=lambda _: None
