@@ -50,5 +50,7 @@ def test_a_journal_is_not_waited_for(name: str):
     place = Path("run/p1", name)
     for make in (os.mkfifo, lambda each: each.symlink_to("/dev/zero")):
         make(place)
-        assert f"{place} is no regular file" in refusal(run("replay", "run"))
+        assert f"cannot read {place}: it is no regular file" in refusal(
+            run("replay", "run")
+        )
         place.unlink()

@@ -105,16 +105,16 @@ class Following:
         """Give what was sent to the turn; return which of the sends were refused."""
         packet, put, places = self._packet, self._put, self._places
         me, incarnation, leaving = self._me, self._incarnation, self._turn.leaving
-        refused: tuple[int, ...] = ()
+        refused: list[int] = []  # of a handler that is stubborn, very many
         for place, (dst, part, message, taken) in enumerate(self._door.sends):
             if taken:
                 made = packet(me, incarnation, lamport, place, part, message, numbers)
                 put(leaving, places[dst], part, message, made)
             else:
-                refused = (*refused, place)
+                refused.append(place)
         self._counts.sent += len(self._door.sends) - len(refused)
         self._counts.refused += len(refused)
-        return refused
+        return tuple(refused)
 
     def _note_changes(self, number: int) -> None:
         """Note how durable and ghost fields and the sequence have changed."""

@@ -20,8 +20,11 @@ from worldline.model.errors import UsageError
 
 _LONGEST_LINE = 16 << 20
 
-_SPOKEN = frozenset({0, 1, 2})
-"""Exit codes of a process that has said all there is to say."""
+_LOOK_S = 0.5
+"""Seconds between two looks whether a process has ended."""
+
+_LAST_S = 1.0
+"""For how long what a process said last may be under way."""
 
 
 @final
@@ -62,6 +65,7 @@ class NodeProcess:
         self._watching: asyncio.Task[None] | None = None
         self._bound: asyncio.Future[None] | None = None
         self._has_begun = self._is_killed = self._is_ending = False
+        self._is_refused = False
         self._before: list[NodeCounts] = []
         self._now = NodeCounts(node=node.name)
 
@@ -86,7 +90,7 @@ class NodeProcess:
         await self.over()
         self._before.append(self._now)
         self._now = NodeCounts(node=self.node.name)
-        self._has_begun = self._is_killed = False
+        self._has_begun = self._is_killed = self._is_refused = False
         self._bound = asyncio.get_running_loop().create_future()
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -140,24 +144,51 @@ class NodeProcess:
 
     def _signal(self, which: signal.Signals) -> None:
         process = self._process
-        if process is not None and process.returncode is None:
-            # Not `send_signal`, which may take the exit code from whoever waits for it.
-            with contextlib.suppress(ProcessLookupError):
+        if process is None or process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if os.name == "posix":
+                # Its own method looks first whether it has ended, and takes how from
+                # the event loop, to which that is then not known.
                 os.kill(process.pid, which)
+            else:
+                process.send_signal(which)
 
     async def _watch(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         assert process.stdin is not None
-        async for line in process.stdout:
-            self._take(_parsed(line))
-        code = await process.wait()
+        listening = asyncio.ensure_future(self._listen(process.stdout))
+        try:
+            while process.returncode is None and not listening.done():
+                await asyncio.wait([listening], timeout=_LOOK_S)
+            # What it has forked may hold its output for ever.
+            await asyncio.wait([listening], timeout=_LAST_S)
+            if listening.done():
+                listening.result()
+        finally:
+            listening.cancel()
+        code = process.returncode
+        if code is None:
+            code = await process.wait()
         process.stdin.close()
         was_up, self._has_begun = self.is_up, False
         if self._bound is not None and not self._bound.done():
             self._refuse("", f"its process ended with {_how(code)}")
-        elif was_up and code not in _SPOKEN:
+        elif was_up and not self._has_said_why(code):
             self._now.failure = f"its process ended with {_how(code)}"
             self._say(f"{self.node}: {self._now.failure}")
+
+    async def _listen(self, lines: asyncio.StreamReader) -> None:
+        async for line in lines:
+            self._take(_parsed(line))
+
+    def _has_said_why(self, code: int) -> bool:
+        """Say whether it was told why a process ended as it did."""
+        if code == 1:
+            return self._now.failure is not None
+        if code == 2:
+            return self._is_refused or self._now.journal_failure is not None
+        return code == 0
 
     def _take(self, line: dict[str, Any]) -> None:
         match line:
@@ -182,6 +213,7 @@ class NodeProcess:
             self._bound.set_exception(error)
             self._bound.exception()  # perhaps nobody waits any more
         else:
+            self._is_refused = True
             self._failed(error)
 
 

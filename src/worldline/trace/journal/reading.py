@@ -229,7 +229,7 @@ def _contents(each: SegmentFile, *, partial: bool) -> tuple[bytes, bool]:
     try:
         if not stat.S_ISREG(each.path.stat().st_mode):
             raise InputError(
-                f"{each.path} is no regular file, and so no journal",
+                f"cannot read {each.path}: it is no regular file",
                 remedy="put back what was there",
             )
         if each.is_packed:

@@ -1,0 +1,85 @@
+"""A process for each node: what is made of how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.cli.command import run_process
+
+import worldline as wl
+from worldline.deploy.running.node_process import NodeProcess
+
+(A,) = wl.ids("a")
+
+SYSTEM = """\
+import asyncio, os, time
+import worldline as wl
+
+(A,) = wl.ids("a")
+
+@wl.node
+class Node:
+    @wl.call
+    def fork(self, ctx):
+        if not os.fork():
+            time.sleep(15)
+            os._exit(0)
+
+    @wl.call
+    def stop_the_loop(self, ctx):
+        asyncio.get_running_loop().stop()
+
+def system(call: str = "fork"):
+    script = wl.script(A, [wl.invoke(getattr(Node, call))])
+    return wl.System({A: Node()}, name="lone", workload=[script])
+"""
+
+
+@pytest.mark.slow
+def test_what_a_node_has_forked_is_not_waited_for(tmp_path: Path):
+    (tmp_path / "lone.py").write_text(SYSTEM)
+    done = run_process(
+        *("run", "lone.py", "--rate", "20", "--seconds", "1", "--json"), folder=tmp_path
+    )
+    assert done.status == 0, done
+    assert json.loads(done.out)["nodes"][0]["failure"] is None
+    assert json.loads(done.out)["seconds"] < 8
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_without_a_word_has_failed_whatever_its_exit_code(
+    tmp_path: Path,
+):
+    (tmp_path / "lone.py").write_text(SYSTEM)
+    done = run_process(
+        *("run", "lone.py", "-p", "call=stop_the_loop", "--rate", "20"),
+        *("--seconds", "2"),
+        folder=tmp_path,
+    )
+    assert done.status == 1, done
+    assert "a failed: its process ended with exit code 2" in done.out
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="has no signals")
+def test_how_a_process_ended_is_known_even_if_it_is_asked_to_end_at_that_moment():
+    async def main() -> list[int | None]:
+        codes: list[int | None] = []
+        for _ in range(40):
+            node = NodeProcess(
+                A, 0, [], "0:", say=lambda _: None, failed=lambda _: None
+            )
+            process = await asyncio.create_subprocess_exec("true")
+            node._process = process
+            while process.returncode is None:
+                node._signal(signal.SIGCONT)
+                await asyncio.sleep(0)
+            codes.append(process.returncode)
+        return codes
+
+    assert set(asyncio.run(main())) == {0}
