@@ -228,7 +228,7 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := sorted(set(given.names) - set(BUGS)):
         parser.error(f"no bug {', '.join(unknown)}; there are {', '.join(BUGS)}")
-    part = Part("recorded bugs")
+    part = Part("recorded_bugs.py")
     names = given.names or list(BUGS)
     rows = []
     for row in _rows(names, given.most, given.controls):

@@ -28,7 +28,9 @@ def test_a_page_without_that_part_stays_as_it_is(tmp_path: Path):
     assert page.read_text() == "# A\n\n<!-- x.py: begin -->\n"
 
 
-@pytest.mark.parametrize("script", ["demi.py", "engine.py", "large.py"])
+@pytest.mark.parametrize(
+    "script", ["demi.py", "engine.py", "large.py", "recorded_bugs.py"]
+)
 def test_the_page_has_a_part_for_each_script(script: str):
     text = RESULTS.read_text()
     begin, end = f"<!-- {script}: begin -->", f"<!-- {script}: end -->"

@@ -123,6 +123,27 @@ def test_a_replay_begins_at_a_time(capsys: pytest.CaptureFixture[str]):
     assert "--from is for recordings" in capsys.readouterr().err
 
 
+def test_a_file_that_is_no_trace_is_not_written_over(
+    capsys: pytest.CaptureFixture[str],
+):
+    Path("mine.py").write_text("print()")
+    Path("folder").mkdir()
+    for place in ("mine.py", "folder", ""):
+        with pytest.raises(SystemExit) as ended:
+            main(["replay", "run", "--out", place])
+        assert ended.value.code == 2
+        assert "worldline: error: argument --out: " in capsys.readouterr().err
+    assert Path("mine.py").read_text() == "print()"
+
+
+@pytest.mark.parametrize("option", [["--out", "x.wl"], ["--window", "1:2"]])
+def test_no_trace_and_what_is_about_one_contradict_each_other(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+):
+    assert main(["replay", "run", "--no-trace", *option]) == 2
+    assert "has no meaning with --no-trace" in capsys.readouterr().err
+
+
 CLOCKS = """\
 import worldline as wl
 from tests.runs.recording import rounds

@@ -154,6 +154,13 @@ def test_a_full_standard_output_is_said():
     assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no /dev/full")
+@pytest.mark.parametrize("words", ["check zoo:toy", "check none.py", "show none.wl"])
+def test_where_nothing_can_be_said_the_exit_code_does_not_say_violated(words: str):
+    done = shell(f"{sys.executable} -m worldline {words} >/dev/full 2>/dev/full")
+    assert done.returncode == 2
+
+
 def test_a_closed_standard_input_is_an_empty_one():
     run(*COMMANDS["check"], "--out", "x.wl")
     done = shell(f"{sys.executable} -m worldline debug x.wl counter.py <&-")

@@ -127,6 +127,11 @@ def test_nothing_is_answered_that_is_not_durable(
     assert replayed(tmp_path, made).nodes[0].incarnations == 2
 
 
+def last_of_each(said: list[str]) -> list[str]:
+    """Return what was said last of each node."""
+    return list({line.partition(":")[0]: line for line in said}.values())
+
+
 @pytest.mark.parametrize("network", ["streams", "datagrams"])
 def test_where_nothing_is_durable_a_node_goes_on_with_a_gap(
     network: str,
@@ -141,9 +146,9 @@ def test_where_nothing_is_durable_a_node_goes_on_with_a_gap(
         async with wl.Host(made, record=tmp_path, say=said.append) as host:
             limit(SMALL)
             await ask(host, "note", answers, 200)
-            await until(lambda: any("goes on without" in line for line in said))
+            await until(lambda: len(last_of_each(said)) == 2)
             limit(resource.RLIM_INFINITY)
-            while sum("goes on;" in line for line in said) < 2:
+            while not all("goes on;" in last for last in last_of_each(said)):
                 await ask(host, "note", answers, 1)
                 await asyncio.sleep(0.01)
             await ask(host, "note", answers, 10)
@@ -153,7 +158,7 @@ def test_where_nothing_is_durable_a_node_goes_on_with_a_gap(
     assert answers == list(range(1, len(answers) + 1))
     report = replayed(tmp_path, made)
     for node in report.nodes:
-        assert len(node.gaps) == 1
+        assert len(node.gaps) >= 1  # a file that was begun anew may be full again
         assert node.stopped == "stopped"
 
 

@@ -53,3 +53,56 @@ def test_a_recording_of_a_host_is_replayed_from_a_time(network: Any, tmp_path: P
     assert found.trace is not None
     assert len(read(found.trace).run) < len(read(tmp_path / "whole.wl").run)
     assert wl.replay(found.trace, made).exit_code == 1
+
+
+@wl.message
+class Parcel:
+    weight: int
+
+
+@wl.node
+class Porter:
+    is_open: bool = False
+    carried: int = 0
+
+    @wl.call
+    def give(self, ctx: wl.Context, weight: int) -> None:
+        ctx.send(B, Parcel(weight))
+
+    @wl.call
+    def turn(self, ctx: wl.Context, is_open: bool) -> None:
+        self.is_open = is_open
+
+    @wl.on(Parcel, when=lambda self, src, msg: self.is_open)
+    def carry(self, ctx: wl.Context, src: wl.NodeId, msg: Parcel) -> None:
+        self.carried += msg.weight
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=["streams", "datagrams"])
+def test_a_message_that_waits_in_a_checkpoint_was_sent_all_the_same(
+    network: Any, tmp_path: Path
+):
+    """Its sender begins before it is sent, its receiver behind where it was received."""
+    nodes = {A: Porter(), B: Porter()}
+    made = wl.System(nodes, network=network, unhandled="wait", name="porters")
+
+    async def step(host: wl.Host) -> None:
+        await asyncio.sleep(0.06)
+        await host.call(A, Porter.turn, False)
+        await host.call(A, Porter.give, 3)
+        await asyncio.sleep(0.06)
+        await host.call(B, Porter.turn, False)
+        await asyncio.sleep(0.06)
+        await host.call(B, Porter.turn, False)
+        await host.call(B, Porter.turn, True)
+        await host.until(B, lambda b: b.carried == 3)
+
+    assert run(step, made, record=tmp_path / "run", every=0.05) == []
+    found = replay_recording(
+        tmp_path / "run", made, since=1.0, out=tmp_path / "late.wl"
+    )
+    assert found.divergence is None
+    assert found.begins is not None
+    assert [
+        one.node for one in read(found.trace or "").run if one.kind == "deliver"
+    ] == ["b"]

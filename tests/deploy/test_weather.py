@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
+import worldline as wl
 from worldline.deploy.weather import LinkConditions, LinkWeather
 from worldline.model.data.identity import NodeId, ids
+from worldline.runs.recording.replay import replay_recording
+from worldline.trace.format import read
 from worldline.worlds.latency import latency_of
 
 A, B, C = IDS = ids("a", "b", "c")
@@ -88,3 +94,49 @@ def test_streams_lose_nothing():
 def test_what_a_node_sends_to_itself_meets_no_weather():
     made = weather(loss=1.0, latency=latency_of("constant 1s"))
     assert (made.copies(0, 0), made.hold(0, 0)) == (CALM, 0.0)
+
+
+@wl.message
+class Hello:
+    pass
+
+
+@wl.node
+class Greeter:
+    peer: wl.NodeId
+    has_started: bool = False
+
+    @wl.start
+    def begin(self, ctx: wl.Context) -> None:
+        self.has_started = True
+        ctx.send(self.peer, Hello())
+
+    @wl.on(Hello)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Hello) -> None:
+        pass
+
+
+@wl.safety
+def all_have_started(view: wl.View) -> bool:
+    return all(view[node].has_started for node in view.nodes)
+
+
+def test_what_is_lost_while_nodes_start_is_lost_once_all_have(tmp_path: Path):
+    """Nothing is judged, and nothing but starts happens, before all have started."""
+    nodes = {IDS[0]: Greeter(IDS[1]), IDS[1]: Greeter(IDS[0])}
+    system = wl.System(nodes, properties=[all_have_started], name="greeters")
+
+    async def main() -> None:
+        conditions = LinkConditions(loss=1.0)
+        weather = LinkWeather(list(nodes), 0, conditions=conditions)
+        async with wl.Host(system, record=tmp_path / "run", weather=weather):
+            await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+    found = replay_recording(tmp_path / "run", system, out=tmp_path / "run.wl")
+    assert (found.drops, found.exit_code) == (2, 0)
+    assert found.trace is not None
+    kinds = [(step.step, step.kind) for step in read(found.trace).steps]
+    assert kinds == [(-1, "start"), (0, "start"), (1, "drop"), (2, "drop")]
+    begun = wl.check(system, from_=str(found.trace), traces=False)
+    assert begun.verdict is wl.Verdict.HOLDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import traceback
 from collections.abc import Sequence
@@ -188,7 +189,7 @@ def _answered(argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         reclaim()
         _command.interrupted()
-        print("worldline: interrupted", file=sys.stderr)
+        _say("worldline: interrupted")
         return INTERRUPTED
     except InternalError:
         reclaim()
@@ -222,7 +223,7 @@ def _refuse_null(given: list[str]) -> None:
 def _refuse(error: WorldlineError) -> int:
     """Report what is wrong with the arguments, the files or the user's code."""
     text = str(error) if error.has_lines else one_line(str(error))
-    print(f"worldline: error: {text}", file=sys.stderr)
+    _say(f"worldline: error: {text}")
     return BAD_INPUT
 
 
@@ -231,10 +232,17 @@ def _confess() -> int:
 
     Never with Python's exit code for it, which is 1 and would say VIOLATED.
     """
-    traceback.print_exc()
-    print(
-        "worldline: internal error: this is a bug in Worldline; "
-        "please report it with the lines above",
-        file=sys.stderr,
+    _say(
+        f"{traceback.format_exc()}worldline: internal error: this is a bug in Worldline; "
+        "please report it with the lines above"
     )
     return BAD_INPUT
+
+
+def _say(text: str) -> None:
+    """Print to standard error, if that takes it: the exit code says the rest.
+
+    Python's own, where nobody can be told why, is 1, and would say VIOLATED.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)

@@ -7,7 +7,13 @@ import math
 from pathlib import Path
 
 from worldline.cli.loading import add_target, load_of_trace
-from worldline.cli.options import add_json, add_partial, assignments, print_json
+from worldline.cli.options import (
+    add_json,
+    add_partial,
+    assignments,
+    file_place,
+    print_json,
+)
 from worldline.cli.recordings import load_of_recording
 from worldline.cli.terminal import reclaim
 from worldline.model.errors import UsageError
@@ -100,7 +106,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     recording.add_argument(
         "--out",
         metavar="FILE",
-        type=Path,
+        type=file_place,
         help="where to write the trace (default: worldline-out/NAME-replayed.wl, or "
         "NAME-otherwise.wl of a run that went otherwise)",
     )
@@ -170,6 +176,11 @@ def _replay_folder(arguments: argparse.Namespace) -> int:
     """Replay a recording; return the exit code of what it showed."""
     from worldline.runs.recording.replay import replay_recording
 
+    for option in ("window", "out"):
+        if arguments.no_trace and getattr(arguments, option) is not None:
+            raise UsageError(
+                f"--{option} has no meaning with --no-trace", remedy="leave one out"
+            )
     folder, given = arguments.trace, assignments(arguments.parameters)
     system = load_of_recording("replay", arguments.targets, given, folder)
     replayed = replay_recording(

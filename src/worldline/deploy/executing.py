@@ -10,7 +10,6 @@ from worldline.deploy.clock import HostClock
 from worldline.deploy.companions import Beside, Companion, Instead
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
-from worldline.deploy.durable import Lasting
 from worldline.deploy.following import Following
 from worldline.deploy.recovery import Restored
 from worldline.deploy.turn import PresentTurn
@@ -32,6 +31,7 @@ from worldline.model.semantics.plain import run_plain
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.records import FailedRecord, FateRecord
 
 SLOW_S = 0.1

@@ -8,7 +8,6 @@ from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
-from worldline.deploy.durable import Lasting
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
 from worldline.model.data.settling import settle_fields
@@ -16,6 +15,7 @@ from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
 

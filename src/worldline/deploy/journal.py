@@ -18,7 +18,6 @@ from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import Any, final
 
 from worldline._version import __version__
-from worldline.deploy.durable import lasting_words
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
@@ -27,6 +26,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.lasting import lasting_words
 from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.records import (
     RECEIVED,

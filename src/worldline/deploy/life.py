@@ -9,7 +9,6 @@ from typing import Any, final
 from worldline.deploy.clock import HostClock
 from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
-from worldline.deploy.durable import put
 from worldline.deploy.executing import PUT_OFF_S, NodeExecution, PutOff
 from worldline.deploy.keeping import KeptBack, stopped
 from worldline.deploy.recovery import Restored
@@ -28,6 +27,7 @@ from worldline.model.semantics.offers import direct_calls, looking
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame
+from worldline.trace.journal.lasting import put
 from worldline.trace.journal.records import (
     CalledRecord,
     ErredRecord,

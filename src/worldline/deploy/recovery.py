@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from worldline.deploy.durable import lasting_paths, lasting_words
 from worldline.model.errors import InputError
 from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame, NamedFrame, split
+from worldline.trace.journal.lasting import lasting_paths, lasting_words
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.reading import (
     Incarnation,

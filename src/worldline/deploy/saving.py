@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol, final
 
-from worldline.deploy.durable import copy_of
 from worldline.model.node import NodeType
 from worldline.trace.journal.checkpoints import (
     NodeCheckpoint,
@@ -15,6 +14,7 @@ from worldline.trace.journal.checkpoints import (
     pack_checkpoint,
 )
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.lasting import copy_of
 from worldline.trace.journal.records import CheckpointRecord
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from worldline.deploy.durable import copy_of
 from worldline.model.errors import UsageError
 from worldline.model.node import NodeType
+from worldline.trace.journal.lasting import copy_of
 
 
 @final

@@ -17,15 +17,25 @@ from worldline.model.usercode.user_errors import failed
 PRIVATE = "_worldline_file_"
 """What precedes a file's name in the name of its module."""
 
+_MOST_BYTES = 16 << 20
+"""No source is as long."""
+
 
 def source_of(path: Path, remedy: str) -> bytes:
     """Return the text of a file; `remedy` says what to give, if there is none."""
     try:
-        return path.read_bytes()
+        # A pipe is waited for, and a device goes on for ever.
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise InputError(f"{path} is no regular file", remedy=remedy)
+        with path.open("rb") as file:
+            source = file.read(_MOST_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"{path} does not exist", remedy=remedy) from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    if len(source) > _MOST_BYTES:
+        raise InputError(f"{path} has more than {_MOST_BYTES >> 20} MiB", remedy=remedy)
+    return source
 
 
 def execute(path: Path, source: bytes, remedy: str) -> ModuleType:

@@ -98,6 +98,10 @@ def _chunks(place: Path, *, kept: bool) -> Iterator[bytes]:
     import zstandard  # takes long, and a search reads no file
 
     try:
+        if place.is_fifo():  # to open it is to wait for who writes into it
+            raise InputError(
+                f"{place} is a pipe, and no trace", remedy="give a file with a trace"
+            )
         with place.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 if is_program_file(place):

@@ -51,6 +51,8 @@ def plan(made: wl.System | None = None, **given: Any) -> RunPlan:
         ({"record": "c.toml"}, "c.toml is no folder"),
         ({"record": "."}, "holds something else"),
         ({"sync": "often"}, "sync 'often' is unknown"),
+        ({"control": 65_536, "together": True}, "--control 65536: the last port is"),
+        ({"control": 65_535}, "the last port is 65535, and 2 are needed, one for each"),
     ],
 )
 def test_what_cannot_be_is_refused(given: dict[str, Any], said: str):

@@ -237,3 +237,24 @@ def test_of_a_run_that_may_not_be_one_of_the_network_that_is_said():
     assert at_once.no_trace == "it begins in a state that is violated already"
     with pytest.raises(wl.UsageError, match="streams is not known to allow, in step 1"):
         wl.minimize(str(found.trace), system=system)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_order_what_is_lost_is_lost_before_another_is_doubled(seed: int):
+    network = wl.datagrams(reordering=False)
+    system = rounds.system(network, properties=[])
+    folder = record(
+        Path("run"),
+        system,
+        seed=seed,
+        seconds=30,
+        rate=0.0,
+        loss=0.4,
+        duplicate=0.4,
+        latency="constant 1500ms",
+    )
+    found = replayed(folder, system)
+    assert (found.network.as_declared, found.no_trace) == (True, "")
+    assert found.trace is not None
+    assert {"drop", "duplicate"} < {step.kind for step in read(found.trace).run}
+    assert wl.replay(found.trace, system).reproduced

@@ -167,6 +167,34 @@ def test_a_torn_tail_is_left_out_and_told(folder: Path):
     assert "bytes at the end of its journal are torn" in str(found)
 
 
+def test_where_others_know_more_than_a_journal_its_end_is_lost(folder: Path):
+    """Half of a journal, as after a loss of power: what it sent later was received."""
+    journal = folder / "b" / "1-0.wlj"
+    journal.write_bytes(journal.read_bytes()[: journal.stat().st_size // 2])
+    system = rounds.system(properties=[rounds.few_at_a, rounds.few_at_b])
+    whole, found = (
+        replayed(folder, rounds.system(properties=[])),
+        replayed(folder, system),
+    )
+    assert (whole.divergence, found.divergence) == (None, None)
+    assert "it was cut, or a part was lost" in str(found)
+    assert found.unknown == ("few_at_b",)
+    assert found.expect_violated("few_at_a").steps is not None
+    assert found.trace is not None
+    assert wl.replay(found.trace, system).reproduced
+
+
+def test_where_a_whole_life_is_lost_others_know_of_it(tmp_path: Path):
+    system = rounds.system(properties=[rounds.few_at_b])
+    weather = "at 5s reset b, at 15s reset b"
+    folder = record(tmp_path / "run", system, seconds=30, rate=0.0, weather=weather)
+    (folder / "b" / "3-0.wlj").unlink()
+    found = replayed(folder, system)
+    assert found.divergence is None
+    assert "the journal of life 3 is not there" in str(found)
+    assert (found.unknown, found.exit_code) == (("few_at_b",), 3)
+
+
 def failing(exception: BaseException) -> Any:
     def fail(number: int) -> None:
         if number > 3:

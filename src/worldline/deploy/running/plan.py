@@ -30,6 +30,8 @@ _MOST_NAMES = 10_000
 
 _MIB = 1 << 20
 
+_LAST_PORT = 65_535
+
 CLUSTER = "cluster.toml"
 """In the folder of a recording: where the nodes were."""
 
@@ -127,6 +129,7 @@ def plan_of(
     if watched is None:
         _refuse_contradictions(options)
     nodes = _nodes(system, options) if watched is None else watched[:1]
+    _refuse_ports(options, nodes)
     weather = _weather(system, options)
     latency, function = _latency(system, options)
     _refuse_impossible(system, options, weather)
@@ -169,6 +172,18 @@ def _refuse_contradictions(options: RunOptions) -> None:
         raise UsageError(
             "--insecure has no meaning without --cluster: nobody else reaches the nodes",
             remedy="leave it out",
+        )
+
+
+def _refuse_ports(options: RunOptions, nodes: Sequence[NodeId]) -> None:
+    """Refuse a port of control that is none, before anything is begun."""
+    one_for_all = options.together or options.node
+    count = 1 if one_for_all else len(nodes)
+    if options.control and options.control + count - 1 > _LAST_PORT:
+        each = "" if count == 1 else f", and {count} are needed, one for each node"
+        raise UsageError(
+            f"--control {options.control}: the last port is {_LAST_PORT}{each}",
+            remedy=f"give one up to {_LAST_PORT + 1 - count}, or 0 for any",
         )
 
 

@@ -7,6 +7,7 @@ as late as they can be, until something happened that the network cannot do.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
@@ -61,7 +62,7 @@ class Allowed:
         self._hidden = hidden
         self._happen = happen
         self._abilities: dict[tuple[str, type], frozenset[Capability]] = {}
-        self._doomed: dict[int, dict[int, Envelope]] = {}
+        self._doomed: defaultdict[int, Counter[Envelope]] = defaultdict(Counter)
         self.reason = self.unknown = ""
         self.mail: list[Mailbox] | None = None
         network = system.network
@@ -114,7 +115,7 @@ class Allowed:
         if Capability.ORDERED not in able and Capability.DROP in able:
             self.mail[to].take(envelope)
             return True
-        self._doomed.setdefault(to, {})[id(envelope)] = envelope
+        self._doomed[to][envelope] += 1
         return False
 
     def double(self, envelope: Envelope, to: int) -> None:
@@ -123,21 +124,17 @@ class Allowed:
             return
         if Capability.DUPLICATE not in self._able(envelope):
             self.reason = f"a message from {envelope.src} arrives twice"
-        elif self.mail is not None:
+        elif self.mail is not None and self._make_ready(to, envelope):
             self._apply(concerning(Kind.DUPLICATE, self._system.ids[to], envelope))
 
     def deliver(self, to: int, delivery: Event) -> None:
         """Let a message arrive, and what it takes for that."""
         if self.mail is None or self.reason:
             return
-        box, envelope = self.mail[to], delivery.envelope
+        envelope = delivery.envelope
         assert envelope is not None, "a message arrives in one"
-        if not box.is_ready(envelope):
-            self._lose_before(to, envelope)
-            if not box.is_ready(envelope):
-                self.reason = self._why_not(to, envelope)
-                return
-        self._apply(delivery)
+        if self._make_ready(to, envelope):
+            self._apply(delivery)
 
     def breaks(self, index: int, peer: int) -> bool:
         """Say whether a node can hear of a broken connection though its peer is up."""
@@ -187,13 +184,13 @@ class Allowed:
         """Let be refused what came while a node was down, before it starts again."""
         if self.mail is None or self.reason or not self._system.loses_when_down:
             return
-        doomed, box = self._doomed.get(index, {}), self.mail[index]
+        doomed, box = self._doomed[index], self.mail[index]
         while True:
             refused = next(
                 (
                     event
                     for event in box.arrivals(up=False, returns=True)
-                    if doomed.pop(id(event.envelope), None) is not None
+                    if event.envelope is not None and _take(doomed, event.envelope)
                 ),
                 None,
             )
@@ -211,17 +208,28 @@ class Allowed:
             return False
         return self.mail[peer].holds(self._system.ids[index]) > 0
 
+    def _make_ready(self, to: int, envelope: Envelope) -> bool:
+        """Lose what is before a message, so that it can arrive; say whether it can."""
+        assert self.mail is not None
+        box = self.mail[to]
+        if not box.is_ready(envelope):
+            self._lose_before(to, envelope)
+            if not box.is_ready(envelope):
+                self.reason = self._why_not(to, envelope)
+                return False
+        return True
+
     def _lose_before(self, to: int, envelope: Envelope) -> None:
         """Lose the messages before one, of those that nobody ever receives."""
         assert self.mail is not None
-        doomed = self._doomed.get(to, {})
+        doomed = self._doomed[to]
         able = self._able(envelope)
         if Capability.DROP not in able:
             return
         while not self.mail[to].is_ready(envelope):
             heads = self.mail[to].befallen(Kind.DROP)
             head = next((one for one in heads if one.src == envelope.src), None)
-            if head is None or doomed.pop(id(head), None) is None:
+            if head is None or not _take(doomed, head):
                 return
             lost = concerning(Kind.DROP, self._system.ids[to], head)
             self._happen(lost)
@@ -255,3 +263,13 @@ class Allowed:
 
     def _carrier(self, envelope: Envelope) -> Network:
         return carrier(self._system.network, envelope.part, type(envelope.message))
+
+
+def _take(doomed: Counter[Envelope], envelope: Envelope) -> bool:
+    """Take one off those that nobody receives, if it is one; equal ones are alike."""
+    count = doomed[envelope]
+    if count > 1:
+        doomed[envelope] = count - 1
+    else:
+        del doomed[envelope]
+    return count > 0

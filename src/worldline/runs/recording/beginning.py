@@ -19,7 +19,7 @@ _BEGIN = frozenset({StartedRecord, CheckpointRecord})
 
 
 @final
-class Beginning(NamedTuple):
+class NodeBeginning(NamedTuple):
     """A place in the journal of a node at which its whole state is known.
 
     Attributes
@@ -43,7 +43,7 @@ class Beginning(NamedTuple):
     knows: Mapping[int, EventName]
 
 
-def behind(begin: Beginning, lives: Iterable[Life]) -> Iterator[Sequence[Any]]:
+def behind(begin: NodeBeginning, lives: Iterable[Life]) -> Iterator[Sequence[Any]]:
     """Yield the records of a journal, turn by turn, from a beginning on."""
     for number, life in enumerate(lives):
         if number < begin.life:
@@ -56,7 +56,7 @@ def behind(begin: Beginning, lives: Iterable[Life]) -> Iterator[Sequence[Any]]:
 
 
 def lamport_before(
-    begin: Beginning, lives: Iterable[Life], read: Callable[[bytes], NodeCheckpoint]
+    begin: NodeBeginning, lives: Iterable[Life], read: Callable[[bytes], NodeCheckpoint]
 ) -> int:
     """Return the Lamport time of a node where it begins."""
     what = next(behind(begin, lives))[0]
@@ -98,7 +98,7 @@ class Beginnings:
     """
 
     def __init__(self) -> None:
-        self._of: dict[int, list[Beginning]] = defaultdict(list)
+        self._of: dict[int, list[NodeBeginning]] = defaultdict(list)
         self.began = 0
 
     @property
@@ -132,10 +132,14 @@ class Beginnings:
                 for number, record in enumerate(turn.records):
                     if type(record) in _BEGIN:
                         first = getattr(record, "incarnation", 0) == 1
-                        begin = Beginning(life, place, number, at, first, dict(heard))
+                        begin = NodeBeginning(
+                            life, place, number, at, first, dict(heard)
+                        )
                         self._of[index].append(begin)
 
-    def last_before(self, since: float | None, count: int) -> list[Beginning | None]:
+    def last_before(
+        self, since: float | None, count: int
+    ) -> list[NodeBeginning | None]:
         """Return the last of each node that was before a time; if none was, the first.
 
         Parameters
@@ -144,7 +148,7 @@ class Beginnings:
             Seconds since the run began; None for the first of each.
         """
         until = self.began if since is None else self.began + int(since / _NS)
-        found: list[Beginning | None] = []
+        found: list[NodeBeginning | None] = []
         for index in range(count):
             places = self._of.get(index)
             if not places:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 from worldline.model.errors import InputError
 from worldline.model.kinds import Kind
-from worldline.runs.recording.beginning import Beginning, TurnClock
+from worldline.runs.recording.beginning import NodeBeginning, TurnClock
 from worldline.runs.recording.journaled import Journals
 from worldline.trace.journal.checkpoints import NodeCheckpoint
 from worldline.trace.journal.patches import FieldPatch
@@ -129,7 +129,7 @@ class Lane:
         journals: Journals,
         index: int,
         began: int,
-        begin: Beginning | None = None,
+        begin: NodeBeginning | None = None,
         heard: Mapping[int, int] | None = None,
     ) -> None:
         self._begin = begin

@@ -35,7 +35,7 @@ from worldline.runs.recording.happenings import (
 from worldline.runs.recording.letters import Letter
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.survey import SendName
-from worldline.runs.recording.timers import Timers, check_timers, compare_timers
+from worldline.runs.recording.timers import RecordedTimers, check_timers, compare_timers
 from worldline.trace.journal.checkpoints import NodeCheckpoint
 from worldline.trace.journal.frames import NamedFrame
 from worldline.worlds.dry_run import DryRuns, is_noop
@@ -77,7 +77,7 @@ class Rerunning:
         self._connects = Capability.DISCONNECT in network.capabilities
         self._left: set[int] = set()
         self._since = [0] * len(self._system.ids)
-        self._timers = Timers()
+        self._timers = RecordedTimers()
         self._dry_runs = DryRuns(self._system) if steps.ignores_noops else None
 
     def take(self, one: Happening) -> None:

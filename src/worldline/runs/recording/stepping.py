@@ -156,9 +156,9 @@ class Stepping:
         lost = self._send(index) if door.sends else []
         if (index, self.incarnations[index]) in self._receipts:
             self._note_vanished(index)
-        self.doomed = lost
+        self.doomed += lost
         self._told(event, result)
-        while self.doomed:
+        while self.doomed and self.steps >= 0:  # else some have not started yet
             self._lose(*self.doomed.pop(0))
 
     def happen(self, index: int, event: Event) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, final
 
 from worldline.runs.recording.beginning import (
-    Beginning,
     Beginnings,
     EventName,
+    NodeBeginning,
     behind,
     lamport_before,
 )
@@ -85,6 +85,7 @@ class Survey:
         self.gapped: set[int] = set()
         self._heard: dict[int, EventName] = {}
         self._life = self._lamport = 0
+        self._is_open = False
         self._ends: dict[EventName, int] = {}
         known = Beginnings()
         for index in range(count):
@@ -95,7 +96,7 @@ class Survey:
         self._note_cut()
         self.began = known.began
         self.silent = frozenset(range(count)) - known.nodes
-        self.begins: Sequence[Beginning | None] = [None] * count
+        self.begins: Sequence[NodeBeginning | None] = [None] * count
         if since is not None or not known.are_whole:
             begins = known.last_before(since, count)
             if not all(one is None or one.is_first for one in begins):
@@ -147,6 +148,7 @@ class Survey:
         }
         for index, begin in enumerate(self.begins):
             if begin is not None:
+                self._is_open = True
                 for records in behind(begin, journals.lives(index) or ()):
                     self._take(index, records)
 
@@ -161,6 +163,12 @@ class Survey:
                 self._begin(index, record)
             elif kind is GapRecord:
                 self.gapped.add(index)
+                self._is_open = True
+            elif kind is CheckpointRecord and self._is_open:
+                # What waits here was received before, where nobody looks.
+                saved = self._journals.checkpoint(record.state)
+                self._note(index, saved.waiting)
+                self._lamport, self._is_open = saved.lamport, False
 
     def _begin(self, index: int, record: Any) -> None:
         """Begin with a life of a node, or where what is left of its journal does."""

@@ -13,7 +13,7 @@ from worldline.trace.journal.records import FiredRecord
 
 
 @final
-class Timers:
+class RecordedTimers:
     """Finds the timer that a record speaks of: most have no payload, and are few."""
 
     def __init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -226,6 +227,11 @@ def _turn(path: Path, block: Block, codec: Codec) -> Turn:
 def _contents(each: SegmentFile, *, partial: bool) -> tuple[bytes, bool]:
     """Return the bytes of a segment, unpacked, and whether these are all."""
     try:
+        if not stat.S_ISREG(each.path.stat().st_mode):
+            raise InputError(
+                f"{each.path} is no regular file, and so no journal",
+                remedy="put back what was there",
+            )
         if each.is_packed:
             return _unpacked(each.path, partial=partial)
         if each.path.stat().st_size <= _LARGEST_SEGMENT:

@@ -78,11 +78,12 @@ class FieldSnapshot:
                 kept += 1
             added = tuple(value[kept:])
             patch = FieldPatch(path, kept, (), added)
+        elif not _are_same(self._keys or before, value):
+            return None
         elif self._kind is CanonicalSet:
-            was = {id(item) for item in before}
-            added = tuple(item for item in set.__iter__(value) if id(item) not in was)
-            now = {id(item) for item in set.__iter__(value)}
-            gone = tuple(item for item in before if id(item) not in now)
+            was = set(before)
+            added = tuple(item for item in set.__iter__(value) if item not in was)
+            gone = tuple(item for item in before if item not in value)
             patch = FieldPatch(path, None, gone, added)
         else:
             pairs = dict(zip(self._keys, before, strict=True))
@@ -108,6 +109,14 @@ def _are_fixed(items: Iterable[Any]) -> bool:
         or (type(item) is tuple and _are_fixed(item))
         for item in items
     )
+
+
+def _are_same(before: Iterable[Any], now: Any) -> bool:
+    """Say whether elements or keys that are equal to some before are these: 1 is not True."""
+    known = {item: item for item in before}
+    items = dict.keys(now) if type(now) is CanonicalDict else set.__iter__(now)
+    pairs = ((known.get(item, item), item) for item in items)
+    return all(was is item or freeze(was) == freeze(item) for was, item in pairs)
 
 
 def _identity(value: Any) -> Any:

@@ -6,13 +6,13 @@ import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, final
 
-from worldline.deploy.snapshots import FieldSnapshot, snapshot
 from worldline.model.data.settling import settled
 from worldline.model.data.values import ITSELF
 from worldline.model.fields import Role
 from worldline.model.node import NodeType
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.patches import FieldPatch
+from worldline.trace.journal.snapshots import FieldSnapshot, snapshot
 
 _LASTING = (Role.DURABLE, Role.GHOST)
 

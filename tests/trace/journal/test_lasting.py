@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worldline as wl
-from worldline.deploy.durable import Lasting, put
 from worldline.model.data.values import freeze
 from worldline.model.node import node_type
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.lasting import Lasting, put
 from worldline.trace.journal.patches import FieldPatch, patched, patched_all
 from worldline.trace.journal.records import DeltaRecord, read, spell
 from worldline.trace.json_checks import Malformed
@@ -151,6 +151,35 @@ def test_true_in_the_place_of_1_is_a_change():
     changed, _ = lasting.changed()
     assert changed["pairs"]["a"] is True
     assert changed["term"] is True
+
+
+def test_true_in_the_place_of_1_is_a_change_of_a_large_set_or_dict_too():
+    node: Any = Store()
+    node.pairs = dict.fromkeys([0, 1, 2, (1, "a"), *map(str, range(20))], 5)
+    node.names = set(node.pairs)
+    lasting = Lasting(KIND, node, ["pairs", "names"])
+    changes: list[tuple[Any, Any]] = [(1, True), ((1, "a"), (True, "a"))]
+    for old, new in changes:
+        node.pairs[new] = node.pairs.pop(old)
+        node.names.discard(old)
+        node.names.add(new)
+        changed, patches = lasting.changed()
+        assert patches == ()
+        assert same(changed, {"pairs": node.pairs, "names": node.names})
+
+
+def test_what_was_taken_out_and_put_in_again_is_no_change():
+    node: Any = Store()
+    node.pairs = {f"k{number}": number for number in range(20)}
+    node.names = set(node.pairs)
+    lasting = Lasting(KIND, node, ["pairs", "names"])
+    again = str(b"k7", "ascii")  # equal, and another object
+    node.names.discard("k7")
+    node.names.add(again)
+    node.pairs[again] = node.pairs.pop("k7")
+    changed, patches = lasting.changed()
+    assert changed == {}
+    assert all((patch.gone, patch.added) == ((), ()) for patch in patches)
 
 
 def test_what_changes_inside_of_a_list_is_a_change():
