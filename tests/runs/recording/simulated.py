@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from worldline.trace.journal.checkpoints import (
     pack_checkpoint,
 )
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.lasting import lasting_paths
 from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.records import (
     AnswersRecord,
@@ -82,10 +84,7 @@ class Scribe:
         self.lives: list[list[Life]] = [[] for _ in system.ids]
         self.lamport = [0] * len(system.ids)
         self.under_way: dict[Any, deque[tuple[bytes, int]]] = defaultdict(deque)
-        self.names = [
-            [name for name, role in kind.roles.items() if role in _LASTING]
-            for kind in system.types
-        ]
+        self.names = [[*lasting_paths(kind)] for kind in system.types]
         self.durable: list[dict[str, Any]] = [{} for _ in system.ids]
         self.counters = [0] * len(system.ids)
 
@@ -158,11 +157,12 @@ class Scribe:
             said = failure.kind, failure.name, failure.where, failure.message
             yield FailedRecord(0, *said)
             return
-        node, kept = world.nodes[index].__dict__, self.durable[index]
+        node, kept = world.nodes[index], self.durable[index]
         self.counters[index] = world.hidden[index].counter
-        changed = [n for n in self.names[index] if n not in kept or kept[n] != node[n]]
+        there = {path: operator.attrgetter(path)(node) for path in self.names[index]}
+        changed = [n for n in there if n not in kept or kept[n] != there[n]]
         if changed:
-            kept.update({name: copy.deepcopy(node[name]) for name in changed})
+            kept.update({name: copy.deepcopy(there[name]) for name in changed})
             now = {name: kept[name] for name in changed}
             yield DeltaRecord(0, now, self.counters[index])
 
@@ -262,7 +262,9 @@ def simulation_of(system: wl.System, seed: int, **options: Any) -> Simulation:
 
 
 def by_hand(
-    folder: Path, system: wl.System, turns: list[tuple[float, str, JournalRecord]]
+    folder: Path,
+    system: wl.System,
+    turns: list[tuple[float, str, JournalRecord | list[JournalRecord]]],
 ) -> Path:
     """Write a recording: what happened when, and at which node, all in first lives."""
     scribe = Scribe(simulation_of(system, 0), system)
@@ -271,7 +273,8 @@ def by_hand(
         scribe.lives[index].append(Life(1))
         scribe.block_at(0.0, index, [StartedRecord(1, 0, 0, None, 0.0)])
     for time, node, record in turns:
-        scribe.block_at(time, names.index(node), [record])
+        records = record if isinstance(record, list) else [record]
+        scribe.block_at(time, names.index(node), records)
     scribe.write(folder)
     return folder
 

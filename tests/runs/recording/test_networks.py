@@ -21,6 +21,7 @@ from worldline.trace.format import read
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import (
     AnswersRecord,
+    DeltaRecord,
     ErredRecord,
     FiredRecord,
     ReceivedRecord,
@@ -61,7 +62,7 @@ def late(system: wl.System) -> Path:
         system,
         [
             (1.0, "a", GREET),
-            (1.1, "b", greeting(system, 2)),
+            (1.1, "b", [greeting(system, 2), DeltaRecord(0, {"kept": 1}, 0)]),
             (2.0, "a", GREET),
             (2.1, "a", ErredRecord(1, "lost", "reset")),
             (2.2, "b", greeting(system, 3)),
@@ -90,7 +91,7 @@ def test_who_has_left_cannot_be_reached_and_that_is_as_declared():
         system,
         [
             (1.0, "a", GREET),
-            (1.1, "b", greeting(system, 2)),
+            (1.1, "b", [greeting(system, 2), DeltaRecord(0, {"kept": 1}, 0)]),
             (2.0, "b", STOP),
             (2.1, "a", ErredRecord(1, "lost", "it has left")),
             (2.2, "a", GREET),
@@ -185,7 +186,7 @@ def test_a_spontaneous_error_is_a_broken_connection_of_the_declared_network():
         system,
         [
             (1.0, "a", GREET),
-            (1.1, "b", greeting(system, 2)),
+            (1.1, "b", [greeting(system, 2), DeltaRecord(0, {"kept": 1}, 0)]),
             (2.1, "a", ErredRecord(1, "lost", "reset")),
             (2.2, "b", ErredRecord(0, "lost", "reset")),
             *((3.0, node, STOP) for node in "abc"),

@@ -150,6 +150,60 @@ def compare_patches(kind: NodeType, node: Any, recorded: Sequence[FieldPatch]) -
             raise Unlike(name, f"with {shown(patch.added)}", shown(present))
 
 
+def compare_changes(
+    kind: NodeType,
+    node: Any,
+    recorded: tuple[Mapping[str, Any], Sequence[FieldPatch]],
+    happened: tuple[Mapping[str, Any], Sequence[FieldPatch]],
+) -> None:
+    """Compare what an event has changed of durable and ghost fields with what it did then.
+
+    Parameters
+    ----------
+    recorded, happened
+        Fields that are known as a whole, by path; and how others have changed.
+
+    Raises
+    ------
+    Unlike
+        If it has changed more, less, or otherwise.
+    """
+    fields, patches = recorded
+    compare_fields(kind, node, fields)
+    compare_patches(kind, node, patches)
+    then = {patch.path: patch for patch in patches}
+    for path in happened[0].keys() - fields.keys():
+        name, present = f"{kind.cls.__name__}.{path}", _field(node, path)
+        was = "changed in part" if path in then else "as it was before"
+        raise Unlike(name, was, shown(present))
+    for now in happened[1]:
+        if now.path not in fields and not _is_like(then.get(now.path), now):
+            name = f"{kind.cls.__name__}.{now.path}"
+            raise Unlike(
+                f"what changes of {name}", _change(then.get(now.path)), _change(now)
+            )
+
+
+def _is_like(one: FieldPatch | None, other: FieldPatch) -> bool:
+    """Say whether two patches have the same come and go, in whatever order."""
+    if one is None or one.kept != other.kept:
+        return False
+    if one.kept is not None:
+        return are_equal(one.added, other.added)
+    return all(
+        frozenset(map(freeze, some)) == frozenset(map(freeze, others))
+        for some, others in ((one.gone, other.gone), (one.added, other.added))
+    )
+
+
+def _change(patch: FieldPatch | None) -> str:
+    if patch is None:
+        return "nothing"
+    behind = "" if patch.kept is None else f"behind the first {patch.kept}, "
+    gone = f"without {shown(patch.gone)}, " if patch.gone else ""
+    return f"{behind}{gone}with {shown(patch.added)}"
+
+
 def compare_counters(recorded: int | None, present: int) -> None:
     """Compare where the sequence of a node stands with where it stood.
 

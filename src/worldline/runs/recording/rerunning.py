@@ -343,7 +343,7 @@ class Rerunning:
         self._since[index] = lamport
         layout = self._system.layout
         self._world.touched.update((layout.local(index), layout.hidden(index)))
-        self._steps.jump()
+        self._steps.jump(index)
 
 
 _SILENT = (NO_NOTES, NO_NOTES._replace(fate="unhandled"))

@@ -21,9 +21,8 @@ from worldline.model.system import System
 from worldline.runs.recording.allowed import Allowed
 from worldline.runs.recording.comparing import (
     Unlike,
+    compare_changes,
     compare_counters,
-    compare_fields,
-    compare_patches,
     compare_results,
 )
 from worldline.runs.recording.door import RecordedDoor
@@ -32,6 +31,7 @@ from worldline.runs.recording.letters import Letter, Letters
 from worldline.runs.recording.steps import Listener, RunStep, new_step
 from worldline.runs.recording.survey import Receipts, SendName
 from worldline.trace.journal.frames import NamedFrame
+from worldline.trace.journal.lasting import Lasting, lasting_paths
 from worldline.worlds.clocked import ClockedWorld
 
 
@@ -120,6 +120,8 @@ class Stepping:
         self._receipts = receipts
         self._listener = listener
         self._vanished: dict[tuple[int, int, int], str] = {}
+        self._lasting: dict[int, Lasting] = {}
+        self._lasts = [any(lasting_paths(kind)) for kind in system.types]
         self._is_observed = bool(system.observers)
 
     def run(self, index: int, event: Event, notes: Notes) -> None:
@@ -136,6 +138,7 @@ class Stepping:
         before: Frozen = None
         if notes.failed is not None:
             before = self.system.types[index].freeze(world.nodes[index])
+        lasting = self._lasting_of(index) if self._lasts[index] else None
         result = self._perform(index, event, clock)
         compare_results(notes.fate, notes.failed, result)
         if type(result) is Failure:
@@ -145,11 +148,11 @@ class Stepping:
         if door.unlike or tuple(door.choices) != notes.choices:
             now = door.unlike or str(list(door.choices))
             raise Unlike("the choices", str(list(notes.choices)), now)
+        if lasting is not None:
+            recorded = notes.delta or {}, notes.patches
+            kind, node = self.system.types[index], world.nodes[index]
+            compare_changes(kind, node, recorded, lasting.changed())
         if notes.delta is not None:
-            kind = self.system.types[index]
-            compare_fields(kind, world.nodes[index], notes.delta)
-            if notes.patches:
-                compare_patches(kind, world.nodes[index], notes.patches)
             compare_counters(notes.counter, world.hidden[index].counter)
         if door.timers:
             self._set_timers(index)
@@ -182,8 +185,9 @@ class Stepping:
         envelope = OpenEnvelope(src, frame.part, frame.message)
         self.letters.put(name, Letter(to, envelope, times))
 
-    def jump(self) -> None:
+    def jump(self, index: int) -> None:
         """Tell that a node has another state, of which no step says how it came about."""
+        self._lasting.pop(index, None)
         self.doomed = []
         if self.is_begun:
             self._listener.jumped()
@@ -193,6 +197,15 @@ class Stepping:
         return self._vanished.get(name[:3])
 
     # ------------------------------------------------------------------------ inside
+
+    def _lasting_of(self, index: int) -> Lasting:
+        """Return what knows how the fields of a node change that outlive a life."""
+        node = self.world.nodes[index]
+        lasting = self._lasting.get(index)
+        if lasting is None:
+            kind = self.system.types[index]
+            lasting = self._lasting[index] = Lasting(kind, node, {*lasting_paths(kind)})
+        return lasting
 
     def _perform(self, index: int, event: Event, clock: float) -> Result | Failure:
         world, kind = self.world, self.system.types[index]
@@ -215,6 +228,7 @@ class Stepping:
         world.failure = None
         node = kind.thaw(before, self.system.prototypes[index])
         world.nodes[index].__dict__.update(node.__dict__)
+        self._lasting.pop(index, None)
 
     def _told(self, event: Event, result: Result | Failure) -> None:
         """Tell of a step that has happened."""

@@ -2,7 +2,8 @@
 
 A list, set or dict that holds nothing that can change is the same if it holds the same
 objects in the same order: to look at that takes a hundredth of the time of freezing it,
-and tells what has come and what has gone. All else is frozen.
+and tells what has come and what has gone. Where objects are others, they are compared: what
+has changed is the same wherever it is looked at. All else is frozen.
 """
 
 from __future__ import annotations
@@ -59,11 +60,27 @@ class FieldSnapshot:
         if len(value) != len(self._items):
             return False
         if self._kind is CanonicalDict:
-            return all(map(is_, dict.values(value), self._items)) and all(
-                map(is_, dict.keys(value), self._keys)
-            )
+            return self._is_of_dict(value)
         items = set.__iter__(value) if self._kind is CanonicalSet else value
-        return all(map(is_, items, self._items))
+        if all(map(is_, items, self._items)):
+            return True
+        if self._kind is CanonicalSet:
+            was = set(self._items)
+            return value == was and _are_same(self._items, value)
+        return all(map(are_same, value, self._items))
+
+    def _is_of_dict(self, value: Any) -> bool:
+        assert self._items is not None
+        if all(map(is_, dict.values(value), self._items)) and all(
+            map(is_, dict.keys(value), self._keys)
+        ):
+            return True
+        pairs = dict(zip(self._keys, self._items, strict=True))
+        return (
+            all(are_same(pairs.get(key, _MISSING), v) for key, v in dict.items(value))
+            and dict.keys(value) == pairs.keys()
+            and _are_same(self._keys, value)
+        )
 
     def patch(self, path: str, value: Any) -> FieldPatch | None:
         """Return how a field has changed; None if it is to be written as a whole."""
@@ -73,7 +90,7 @@ class FieldSnapshot:
         if self._kind is list:
             kept = 0
             for one, other in zip(before, value, strict=False):
-                if one is not other:
+                if not are_same(one, other):
                     break
                 kept += 1
             added = tuple(value[kept:])
@@ -91,7 +108,7 @@ class FieldSnapshot:
             added = tuple(
                 (key, item)
                 for key, item in dict.items(value)
-                if pairs.get(key, _MISSING) is not item
+                if not are_same(pairs.get(key, _MISSING), item)
             )
             patch = FieldPatch(path, None, gone, added)
         is_large = 2 * (len(patch.gone) + len(added)) > len(value)
@@ -111,12 +128,22 @@ def _are_fixed(items: Iterable[Any]) -> bool:
     )
 
 
+def are_same(one: Any, other: Any) -> bool:
+    """Say whether two values that cannot change are the same data: 1 is not True."""
+    if one is other:
+        return True
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    return bool(one == other if kind in ITSELF else freeze(one) == freeze(other))
+
+
 def _are_same(before: Iterable[Any], now: Any) -> bool:
     """Say whether elements or keys that are equal to some before are these: 1 is not True."""
     known = {item: item for item in before}
     items = dict.keys(now) if type(now) is CanonicalDict else set.__iter__(now)
     pairs = ((known.get(item, item), item) for item in items)
-    return all(was is item or freeze(was) == freeze(item) for was, item in pairs)
+    return all(are_same(was, item) for was, item in pairs)
 
 
 def _identity(value: Any) -> Any:
