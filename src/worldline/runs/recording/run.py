@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-from worldline.model.errors import UsageError
+from worldline.model.errors import InputError, UsageError
 from worldline.model.gauges import TimedStep, first_instruments
 from worldline.model.instruments import Instruments
 from worldline.model.observers import Sent
@@ -215,6 +215,12 @@ class RecordedRun:
             except Unlike as error:
                 self._diverge(one, error)
                 return
+            if self._seen is None and self._rerunning.unknown:
+                node = self._system.ids[one.node]
+                raise InputError(
+                    f"the journal of {node} has lives that are not those of its files",
+                    remedy="it was damaged, or is none; replay the recording without it",
+                )
         self._rerunning.end()
         self._begin(math.inf)
         judge = self.judge

@@ -111,8 +111,9 @@ class Survey:
     @property
     def knows(self) -> dict[int, Mapping[int, EventName]]:
         """Of which events each node has heard before it begins; see `Merging`."""
+        count = len(self.begins)
         return {
-            index: begin.knows
+            index: {n: event for n, event in begin.knows.items() if n < count}
             for index, begin in enumerate(self.begins)
             if begin is not None and begin.knows
         }
@@ -191,9 +192,9 @@ class Survey:
         for index, life in self._ends:
             first.setdefault(index, life)
         for (index, life), lamport in self.last_heard().items():
-            if life >= first.get(index, life) and lamport > self._ends.get(
-                (index, life), 0
-            ):
+            if index not in first or life < first[index]:
+                continue  # it is silent, or begins later
+            if lamport > self._ends.get((index, life), 0):
                 self.gapped.add(index)
 
     def _note(self, index: int, packets: bytes) -> None:
