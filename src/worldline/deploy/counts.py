@@ -28,6 +28,8 @@ class NodeCounts:
         Frames of other digests, secrets or nodes, and messages that a full buffer refused.
     malformed
         Frames that are none.
+    unrecorded
+        Events that are in no journal, since it could not be written.
     control_bytes, journal_bytes
         Of control frames, both ways; and of the journal.
     cpu_seconds
@@ -45,6 +47,7 @@ class NodeCounts:
     lost: int = 0
     refused: int = 0
     malformed: int = 0
+    unrecorded: int = 0
     control_bytes: int = 0
     journal_bytes: int = 0
     cpu_seconds: float = 0.0

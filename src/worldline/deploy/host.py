@@ -320,8 +320,9 @@ class Host:
     def counts(self, node: NodeId) -> NodeCounts:
         """Return what has been counted of a node so far."""
         runner, cpu = self._runner(node), time.process_time() - self._cpu
-        counts, written = runner.counts, runner.journal_bytes
-        return replace(counts, journal_bytes=written, cpu_seconds=cpu)
+        written, lost = runner.journal_bytes, runner.unrecorded
+        made = replace(runner.counts, journal_bytes=written, cpu_seconds=cpu)
+        return replace(made, unrecorded=lost)
 
     # ------------------------------------------------------------------------ inside
 

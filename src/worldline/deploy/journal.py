@@ -93,7 +93,7 @@ class JournalWriter:
         self._syncing: asyncio.Future[None] | None = None
         self._is_queued = False
         self._failed_at: float | None = None
-        self._lost = 0
+        self._lost = self.unrecorded = 0
         self._syncs_always = options.sync == "always"
         self._closed_bytes = 0
         self.records: list[JournalRecord] = []
@@ -349,6 +349,7 @@ class JournalWriter:
         elif now - self._failed_at >= _AGAIN_S:
             self.needs_checkpoint = True
         self._lost += records
+        self.unrecorded += records
 
     def _pending(self) -> Awaitable[None] | None:
         """Return what later effects wait for: those before them leave first."""

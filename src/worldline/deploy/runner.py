@@ -100,7 +100,7 @@ class NodeRunner:
         self._present: _Present | None = None
         self._pause = _FIRST_PAUSE_S
         self._coming: asyncio.Task[None] | None = None
-        self._bytes_before = 0
+        self._bytes_before = self._unrecorded_before = 0
         self._is_leaving = False
         self.counts = NodeCounts(node=node.name)
 
@@ -124,6 +124,12 @@ class NodeRunner:
         """The bytes of its journal, as far as they were written here."""
         journal = None if self._present is None else self._present.journal
         return self._bytes_before + (0 if journal is None else journal.bytes_written)
+
+    @property
+    def unrecorded(self) -> int:
+        """The events that are in no journal, of those that happened here."""
+        journal = None if self._present is None else self._present.journal
+        return self._unrecorded_before + (0 if journal is None else journal.unrecorded)
 
     async def bind(self) -> None:
         """Prepare the next life: open the journal and the sockets; nothing is taken yet.
@@ -333,3 +339,4 @@ class NodeRunner:
         if journal is not None:
             journal.close(reason)
             self._bytes_before += journal.bytes_written
+            self._unrecorded_before += journal.unrecorded

@@ -101,6 +101,7 @@ def test_its_json_has_these_keys():
         "lost",
         "refused",
         "malformed",
+        "unrecorded",
         "control_bytes",
         "journal_bytes",
         "cpu_seconds",

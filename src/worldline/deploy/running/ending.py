@@ -13,6 +13,9 @@ from typing import Any, final
 from worldline import _command
 from worldline.model.errors import WorldlineError
 
+LATE_S = 30.0
+"""Seconds after the first signal after which the process leaves at once, all the same."""
+
 
 @final
 class RunEnding:
@@ -35,6 +38,7 @@ class RunEnding:
         self.reason = ""
         self.error: Exception | None = None
         self.at_once: Callable[[], None] = lambda: None
+        self._late: threading.Timer | None = None
         self._asked = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
@@ -84,12 +88,21 @@ class RunEnding:
         finally:
             for which, how in before.items():
                 signal.signal(which, how)
+            if self._late is not None:
+                self._late.cancel()
 
     def _take(self, signum: int, frame: FrameType | None) -> None:
         if self.reason:
-            self.at_once()
-            _command.quit_at_once()
+            self._leave()
+        # A handler that does not return keeps the loop from ending anything.
+        self._late = threading.Timer(LATE_S, self._leave)
+        self._late.daemon = True
+        self._late.start()
         self.ask("Ctrl-C" if signum == signal.SIGINT else signal.Signals(signum).name)
+
+    def _leave(self) -> None:
+        self.at_once()
+        _command.quit_at_once()
 
 
 async def until_over(

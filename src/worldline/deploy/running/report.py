@@ -22,6 +22,7 @@ _SUMS = (
     "lost",
     "refused",
     "malformed",
+    "unrecorded",
     "control_bytes",
     "journal_bytes",
     "cpu_seconds",
@@ -161,7 +162,7 @@ class RunReport:
         """1 if a handler failed or a process ended by itself, 2 if it could not go on."""
         if self.error is None and any(node.failure for node in self.nodes):
             return 1
-        journals = [node.journal_failure for node in self.nodes]
+        journals = [node.journal_failure or node.unrecorded for node in self.nodes]
         return 2 if self.error is not None or any(journals) else 0
 
     def to_json(self) -> dict[str, Any]:
@@ -193,6 +194,8 @@ class RunReport:
                 yield f"  {node.node} failed: {node.failure}"
             if node.journal_failure is not None:
                 yield f"  {node.node}: its journal failed: {node.journal_failure}"
+            if node.unrecorded:
+                yield f"  {node.node}: {node.unrecorded:,} events are in no journal"
         if self.error is not None:
             yield f"  it ended: {self.error}"
         for note in self.notes:

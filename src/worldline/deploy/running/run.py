@@ -129,9 +129,11 @@ async def _apart(
 
 
 def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
-    system, record = plan.system, plan.record
+    system, record, error = plan.system, plan.record, outcome.error
     if record is not None and not is_recording(record):
-        record = None  # it ended before anything happened
+        if error is None and any(node.journal_bytes for node in outcome.counts):
+            error = UsageError(f"the recording {record} is no more", remedy="run again")
+        record = None  # or it ended before anything happened
     target = plan.target or (None if system.origin is None else system.origin.target)
     notes = [
         f"nothing came of the weather: {one}"
@@ -149,6 +151,6 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
         seconds=outcome.seconds,
         nodes=tuple(outcome.counts),
         replay=replay_of(record, target) if is_whole and record is not None else None,
-        error=None if outcome.error is None else str(outcome.error),
+        error=None if error is None else str(error),
         notes=tuple(notes),
     )
