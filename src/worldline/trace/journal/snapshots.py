@@ -20,8 +20,6 @@ from worldline.model.message import is_message
 from worldline.trace.journal.patches import FieldPatch
 
 _MISSING: Any = object()
-_SMALL = 4
-"""Elements of a collection that is written as a whole in any case."""
 
 
 def snapshot(value: Any) -> Any:
@@ -85,7 +83,7 @@ class FieldSnapshot:
     def patch(self, path: str, value: Any) -> FieldPatch | None:
         """Return how a field has changed; None if it is to be written as a whole."""
         before = self._items
-        if before is None or type(value) is not self._kind or len(value) <= _SMALL:
+        if before is None or type(value) is not self._kind:
             return None
         if self._kind is list:
             kept = 0
