@@ -21,6 +21,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from tests.runs.recording.simulated import record
 
 from worldline.debug.opening import open_session

@@ -34,7 +34,7 @@ class Store:
     names: set[str] = wl.durable(default_factory=set)
     nested: list[list[int]] = wl.ghost(default_factory=list)
     term: int = wl.durable(default=0)
-    last: Entry | None = None
+    last: Entry | None = wl.durable(default=None)
 
     @wl.call
     def nothing(self, ctx: wl.Context) -> None: ...
@@ -180,6 +180,17 @@ def test_what_was_taken_out_and_put_in_again_is_no_change():
     changed, patches = lasting.changed()
     assert changed == {}
     assert all((patch.gone, patch.added) == ((), ()) for patch in patches)
+
+
+def test_nothing_in_the_place_of_a_list_is_a_change():
+    node: Any = Store(pairs={"a": [1]})
+    lasting = Lasting(KIND, node, ["pairs", "last"])
+    node.last = Entry(1, "e")
+    assert lasting.changed()[0] == {"last": Entry(1, "e")}
+    node.last = None
+    assert lasting.changed()[0] == {"last": None}
+    node.__dict__["pairs"] = None
+    assert lasting.changed()[0] == {"pairs": None}
 
 
 def test_what_changes_inside_of_a_list_is_a_change():

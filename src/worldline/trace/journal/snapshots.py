@@ -31,10 +31,12 @@ def snapshot(value: Any) -> Any:
 class FieldSnapshot:
     """What a value was that may change."""
 
-    __slots__ = ("_frozen", "_items", "_keys", "_kind")
+    __slots__ = ("_frozen", "_items", "_keys", "_kind", "_object")
 
     def __init__(self, value: Any) -> None:
         self._kind = kind = type(value)
+        # What cannot change is the same as long as it is the same object.
+        self._object = value if _are_fixed((value,)) else _MISSING
         self._keys: list[Any] = []
         self._items: list[Any] | None = None
         self._frozen: Frozen = None
@@ -51,6 +53,8 @@ class FieldSnapshot:
 
     def is_of(self, value: Any) -> bool:
         """Say whether a value is as this one was."""
+        if value is self._object:
+            return True
         if type(value) is not self._kind:
             return False
         if self._items is None:
@@ -121,7 +125,7 @@ def _are_fixed(items: Iterable[Any]) -> bool:
     return all(
         type(item) in ITSELF
         or is_message(item)
-        or (type(item) is tuple and _are_fixed(item))
+        or (isinstance(item, tuple | frozenset) and _are_fixed(item))
         for item in items
     )
 
