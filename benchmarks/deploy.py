@@ -24,7 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
 from benchmarks.results import Part
-from benchmarks.spread import Row, here, in_turns, median, table, told
+from benchmarks.spread import Row, in_turns, median, run_tables, table, told
 
 from benchmarks import deploy_hooks, deploy_load, deploy_sockets
 
@@ -225,26 +225,12 @@ TABLES: dict[str, Callable[[Part, argparse.Namespace], None]] = {
 }
 
 
-def main() -> None:
-    """Measure, and print; write, if that is wanted."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], default=[])
+def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=10, help="of `durable`")
     parser.add_argument("--seconds", type=float, default=1.5, help="of each run")
     parser.add_argument("--events", type=int, default=10_000_000, help="of `hooks`")
-    parser.add_argument("--write", action="store_true", help="into docs/results.md")
-    parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.here:
-        here(given.here, MEASUREMENTS)
-        return
-    part = Part("deploy.py")
-    for name in given.tables or TABLES:
-        TABLES[name](part, given)
-    if given.write:
-        part.write()
 
 
 if __name__ == "__main__":
-    main()
+    run_tables(__file__, __doc__, TABLES, MEASUREMENTS, _declare)

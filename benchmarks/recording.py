@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
 from benchmarks.results import Part
-from benchmarks.spread import Row, here, in_turns, measured, median, table, told
+from benchmarks.spread import Row, in_turns, measured, median, run_tables, table, told
 
 from benchmarks import recording_turns, recording_vault
 
@@ -115,24 +115,10 @@ TABLES: dict[str, Callable[[Part, argparse.Namespace], None]] = {
 }
 
 
-def main() -> None:
-    """Measure, and print; write, if that is wanted."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], default=[])
+def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, default=20, help="of runs of BitVault")
     parser.add_argument("--stretches", type=int, default=30, help="of turns")
-    parser.add_argument("--write", action="store_true", help="into docs/results.md")
-    parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.here:
-        here(given.here, MEASUREMENTS)
-        return
-    part = Part("recording.py")
-    for name in given.tables or TABLES:
-        TABLES[name](part, given)
-    if given.write:
-        part.write()
 
 
 if __name__ == "__main__":
-    main()
+    run_tables(__file__, __doc__, TABLES, MEASUREMENTS, _declare)

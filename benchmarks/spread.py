@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -10,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from benchmarks.results import Part
 
 Row = dict[str, Any]
 """What a process has measured, by name."""
@@ -32,6 +35,40 @@ def here(asked: Sequence[str], measurements: Mapping[str, Callable[..., Row]]) -
     """Make one measurement in this process, and print its row."""
     what, given = asked
     print(json.dumps(measurements[what](**json.loads(given))))
+
+
+Tables = Mapping[str, Callable[[Part, argparse.Namespace], None]]
+"""What makes each table of a script, by its name on the command line."""
+
+
+def run_tables(
+    script: str,
+    about: str,
+    tables: Tables,
+    measurements: Mapping[str, Callable[..., Row]],
+    declare: Callable[[argparse.ArgumentParser], object],
+) -> None:
+    """Make the tables of a script that are asked for, and print them; or one measurement.
+
+    Parameters
+    ----------
+    declare
+        Declares the arguments of the script's own.
+    """
+    parser = argparse.ArgumentParser(description=about.partition("\n")[0])
+    parser.add_argument("tables", nargs="*", choices=[[], *tables], default=[])
+    declare(parser)
+    parser.add_argument("--write", action="store_true", help="into docs/results.md")
+    parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.here:
+        here(given.here, measurements)
+        return
+    part = Part(Path(script).name)
+    for name in given.tables or tables:
+        tables[name](part, given)
+    if given.write:
+        part.write()
 
 
 def in_turns(
