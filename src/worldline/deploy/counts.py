@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, final
 
 
@@ -53,9 +53,7 @@ class NodeCounts:
     cpu_seconds: float = 0.0
     failure: str | None = None
     journal_failure: str | None = None
-    peers: dict[str, str] = field(default_factory=dict, repr=False)
-    """Peers that were refused, with the reason, so that it is said once."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts as they are printed."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.repr}
+        return {f.name: getattr(self, f.name) for f in fields(self)}

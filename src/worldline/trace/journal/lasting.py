@@ -40,13 +40,6 @@ def lasting_words(kind: NodeType, codec: Codec) -> dict[str, str]:
     return words
 
 
-def has_durable(kind: NodeType) -> bool:
-    """Say whether a class has durable fields, so that it needs a journal."""
-    return Role.DURABLE in kind.roles.values() or any(
-        map(has_durable, kind.parts.values())
-    )
-
-
 @final
 class _Watched:
     """One field, and what it was when it was looked at last."""
