@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +46,23 @@ def test_a_look_at_the_bounds_finds_it():
         with pytest.raises(BoundHit, match="interrupted"):
             meter.check()
         meter.check()
+
+
+class Gone:
+    pass
+
+
+def test_it_is_lost_where_what_is_referred_to_weakly_goes():
+    lost: list[bool] = []
+
+    def look() -> None:
+        lost.append(interrupts.is_lost(sys._getframe()))
+
+    goes = Gone()
+    weakref.finalize(goes, look)
+    look()
+    del goes
+    assert lost == [False, True]
 
 
 def test_what_was_kept_is_raised_where_a_search_begins():

@@ -17,11 +17,19 @@ import gc
 import os
 import signal
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import final
 
 from worldline.model.usercode import activity
+
+
+_WEAK_MODULES = frozenset(
+    code.__code__.co_filename
+    for code in (weakref.finalize.__call__, weakref.WeakSet.__init__)
+)
+"""The files whose functions are called when what is referred to weakly goes."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -37,7 +45,12 @@ def is_lost(frame: FrameType | None) -> bool:
     """Say whether Python would drop what is raised in a frame: it takes objects apart."""
     callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
     while frame is not None:
-        if frame.f_code.co_name == "__del__" or frame.f_code in callbacks:
+        code = frame.f_code
+        if (
+            code.co_name == "__del__"
+            or code in callbacks
+            or code.co_filename in _WEAK_MODULES
+        ):
             return True
         frame = frame.f_back
     return False
