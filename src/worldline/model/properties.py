@@ -51,6 +51,12 @@ class Property:
     def __call__(self, view: View) -> Any:
         return self.predicate(view)
 
+    @property
+    def names_forms(self) -> bool:
+        """Whether its own code, not that of what it calls, asks a ``for_each`` form."""
+        code = getattr(self.predicate, "__code__", None)
+        return code is not None and not _FORMS.isdisjoint(code.co_names)
+
     def judge(self, view: View) -> Judgement:
         """Evaluate the property in one state.
 
@@ -106,6 +112,8 @@ class Property:
             activity.guarding = before
         return _share(value, what)
 
+
+_FORMS = frozenset({View.for_each_node.__name__, View.for_each_pair.__name__})
 
 _REMEDY = "a property returns a bool or fails an assert in every state"
 

@@ -176,10 +176,16 @@ class OwnFields:
             if not which and index in of and self._has_changed(of[index]):
                 self.pending.append(of[index])
 
-    def has_changed(self, index: int) -> bool:
-        """Say whether a field of a node has changed that elements have read."""
+    def changed_at(self, index: int) -> OwnReads | None:
+        """Return what was read of a node, if a field of that has changed."""
         reads = self._of.get(index)
-        return reads is not None and self._has_changed(reads)
+        if reads is None:
+            return None
+        live = self.world.nodes[index].__dict__
+        for name, before in reads.seen.items():
+            if live[name] is not before:
+                return reads if self._has_changed(reads) else None
+        return None
 
     def settle(self) -> None:
         """Ask the elements again of all nodes that are pending, in user code."""
@@ -187,11 +193,7 @@ class OwnFields:
         while pending:
             # Each is an execution of its own: that there are many makes none suspect.
             clock.execution += 1
-            self._settle(pending.pop())
-
-    def settle_at(self, index: int) -> None:
-        """Ask the elements of one node again, in user code."""
-        self._settle(self._of[index])
+            self.settle_one(pending.pop())
 
     def _has_changed(self, reads: OwnReads) -> bool:
         # After each event, so that all of it stands here.
@@ -212,8 +214,8 @@ class OwnFields:
             seen[name] = value
         return has_changed
 
-    def _settle(self, reads: OwnReads) -> None:
-        """Ask the elements of a node again, of which something has changed.
+    def settle_one(self, reads: OwnReads) -> None:
+        """Ask the elements of a node again, of which something has changed; in user code.
 
         Most say what they said before, and that is all. The others are spoilt: their
         forms ask them.

@@ -54,6 +54,10 @@ class StandingAnswer(Asker, Generic[T]):
         """Whether, when last worked out, it asked for elements one by one."""
         return bool(self.forms)
 
+    def is_of(self, standing: Standing) -> bool:
+        """Say whether it is one of those that are kept together."""
+        return self._standing is standing
+
     def value(self) -> T:
         """Return the answer in the present state."""
         standing = self._standing
@@ -182,16 +186,19 @@ class Standing:
         Nothing may be watched: elements have read their own nodes alone.
         """
         own, series = self.own_fields, self._series
-        if own.has_changed(index):
+        reads = own.changed_at(index)
+        if reads is not None:
             assert series is not None, "who asks so is in one"
             activity.guarding = True
             series.enter(1)
             try:
-                own.settle_at(index)
+                own.settle_one(reads)
             finally:
                 series.leave()
                 activity.guarding = False
-        return self.is_as_before()
+        if own.pending or self.pending:
+            self.settle()
+        return not self.spoilt
 
     def is_as_before(self) -> bool:
         """Say whether no answer that was worked out can be another one by now."""

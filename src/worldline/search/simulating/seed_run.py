@@ -142,7 +142,7 @@ class JudgedRun:
         if question.sample is not None:
             parts = self.simulation, self._instruments, question.sample
             self._sampler = Sampler(*parts)
-        self._standing = standing = Standing(world, world.series)
+        self._standing = Standing(world, world.series)
         # What is asked seldom is compared as seldom, for all that happened in between.
         self._standing_late = Standing(world, world.series)
         self._touched: set[int] = set()
@@ -156,11 +156,11 @@ class JudgedRun:
         self._step: tuple[int, int | None] = (0, None)
         self._followed = list(self._watches.values())
         self._at_once = [
-            (number, standing.of_property(prop))
+            (number, self._standing_of(prop).of_property(prop))
             for number, prop in enumerate(question.wanted)
         ]
         self._late: list[tuple[int, StandingAnswer[bool]]] = []
-        self._is_sorted = False
+        self._is_sorted = question.interval is None
         self._keep: Callable[[], None] = lambda: None
         self._ticks = 0
         self._is_safety = [p.kind is PropertyKind.SAFETY for p in question.wanted]
@@ -328,7 +328,7 @@ class JudgedRun:
             stands = standing.stands_at(alone)
         else:
             stands = standing.stands(self._take_touched())
-        if stands and not (self._watches and self._is_any_false()):
+        if stands and self._is_sorted and not (self._watches and self._is_any_false()):
             return False
         return self._asks(self._at_once)
 
@@ -356,7 +356,7 @@ class JudgedRun:
                 return True
             if holds and not is_safety:
                 self.tally.reached.setdefault(number, self.tally.events)
-        if not self._is_sorted and self._question.interval is not None:
+        if not self._is_sorted:
             self._sort()
         return False
 
@@ -368,19 +368,26 @@ class JudgedRun:
             self._touched |= touched
         return touched
 
+    def _standing_of(self, prop: Property) -> Standing:
+        """Return where a property will probably be asked, as to move it takes long."""
+        seldom = self._question.interval is not None and not prop.names_forms
+        return self._standing_late if seldom else self._standing
+
     def _sort(self) -> None:
         """Ask after each event only for what is about each node by itself."""
         self._is_sorted = True
-        answers, late = self._at_once, self._standing_late
-        self._at_once = [pair for pair in answers if pair[1].has_elements]
-        self._late = [
-            (number, late.of_property(self._question.wanted[number]))
-            for number, answer in answers
-            if not answer.has_elements
-        ]
-        for _, answer in answers:
-            if not answer.has_elements:
+        answers, self._at_once = self._at_once, []
+        for number, answer in answers:
+            prop = self._question.wanted[number]
+            several, standing = (
+                (self._at_once, self._standing)
+                if answer.has_elements
+                else (self._late, self._standing_late)
+            )
+            if not answer.is_of(standing):
                 answer.retire()
+                answer = standing.of_property(prop)
+            several.append((number, answer))
         self.tally.seldom = tuple(number for number, _ in self._late)
         for number in self.tally.seldom:
             if number in self._watches:
