@@ -12,6 +12,8 @@ import pytest
 
 import worldline as wl
 from worldline.deploy.clock import anchored
+from worldline.deploy.journal import JournalWriter
+from worldline.deploy.links import Links
 from worldline.model.errors import UsageError
 from worldline.model.network.mailbox import Network
 
@@ -408,6 +410,30 @@ def test_peers_hear_once_that_a_node_is_no_more_and_the_next_send_connects_anew(
         assert host.state(A).errors == ["b", "b"]
 
     run(step)
+
+
+def test_that_a_node_stopped_is_written_before_a_peer_can_hear_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    done = []
+
+    def note(cls: type, what: str) -> None:
+        close = cls.close
+
+        def noted(self: Any, *given: Any, **named: Any) -> None:
+            done.append(what)
+            close(self, *given, **named)
+
+        monkeypatch.setattr(cls, "close", noted)
+
+    note(JournalWriter, "written")
+    note(Links, "told")
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Counter.add, 5)
+
+    run(step, record=tmp_path)
+    assert done == ["written", "told"] * 2
 
 
 def test_both_may_connect_at_once():

@@ -332,11 +332,14 @@ class NodeRunner:
         if present is None:
             return
         life, turn, wire, journal = present
-        wire.close(bye=reason is not None)
         turn.stop(stopped(self._node))
         life.stop()
         self._memory = life.after()
-        if journal is not None:
-            journal.close(reason)
-            self._bytes_before += journal.bytes_written
-            self._unrecorded_before += journal.unrecorded
+        try:
+            if journal is not None:
+                # Before a peer can hear of it, so that its error comes later by the clock.
+                journal.close(reason)
+                self._bytes_before += journal.bytes_written
+                self._unrecorded_before += journal.unrecorded
+        finally:
+            wire.close(bye=reason is not None)
