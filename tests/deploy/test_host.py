@@ -417,7 +417,7 @@ def test_that_a_node_stopped_is_written_before_a_peer_can_hear_of_it(
 ):
     done = []
 
-    def note(cls: type, what: str) -> None:
+    def note(cls: Any, what: str) -> None:
         close = cls.close
 
         def noted(self: Any, *given: Any, **named: Any) -> None:

@@ -27,7 +27,7 @@ from worldline.model.semantics.execute import (
     waits,
 )
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.model.semantics.plain import run_plain
+from worldline.model.semantics.plain import mark_of, run_plain
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
@@ -122,15 +122,14 @@ class NodeExecution:
 
     def run(self, number: int, handler: Handler, arguments: tuple[Any, ...]) -> None:
         """Run a handler of which nothing has to be asked before; nobody watches."""
-        result = run_plain(
-            self.series,
-            self._kind,
-            self._node,
-            self._context,
-            self._begin(),
-            handler,
-            arguments,
-        )
+        door, series = self._begin(), self.series
+        series.enter(mark_of(handler))
+        try:
+            result = run_plain(
+                self._kind, self._node, self._context, door, handler, arguments
+            )
+        finally:
+            series.leave()
         if type(result) is Failure:
             self._fail(number, result)
         else:

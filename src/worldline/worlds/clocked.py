@@ -42,7 +42,7 @@ from worldline.model.semantics.execute import (
 )
 from worldline.model.semantics.hidden import Hidden, PendingTimer
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.semantics.plain import run_plain
+from worldline.model.semantics.plain import mark_of, run_plain
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
@@ -142,6 +142,9 @@ class ClockedWorld:
         Entered by who lets many events happen.
     failure
         How the last handler failed; nothing can happen after that.
+    then
+        Looks at the node of an index once a plain handler has run there (`run`), in the
+        user code that was entered for that.
     """
 
     def __init__(
@@ -160,6 +163,7 @@ class ClockedWorld:
         self.touched: set[int] = set()
         self.instruments: Instruments | None = None
         self.series = Series()
+        self.then: Callable[[int], None] | None = None
         self.view = View(system, LiveReader(self))
         self._first = system.layout.first
         self._under_way = under_way
@@ -251,11 +255,18 @@ class ClockedWorld:
         door.clock = now
         context = self._contexts[kind]
         context.move(me, node)
-        result = run_plain(self.series, kind, node, context, door, handler, arguments)
-        if type(result) is Failure:
-            self.failure = result
-            return result
-        settle_fields(node.__dict__)
+        series = self.series
+        series.enter(mark_of(handler))
+        try:
+            result = run_plain(kind, node, context, door, handler, arguments)
+            if type(result) is Failure:
+                self.failure = result
+                return result
+            settle_fields(node.__dict__)
+            if self.then is not None:
+                self.then(index)
+        finally:
+            series.leave()
         local = self._first + 3 * index
         self.touched.add(local)
         if door.next_number is not None:

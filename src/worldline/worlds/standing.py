@@ -180,25 +180,25 @@ class Standing:
         self.look_again(touched)
         return self.is_as_before()
 
-    def stands_at(self, index: int) -> bool:
-        """Do the same in a series, where the fields of no other node have been touched.
+    def settle_at(self, index: int) -> None:
+        """Ask the elements again that read a node, of which alone fields have been touched.
 
-        Nothing may be watched: elements have read their own nodes alone.
+        In user code that was entered in the series for something else. What they say is
+        in what `is_as_before` and answers say then.
         """
         own, series = self.own_fields, self._series
         reads = own.changed_at(index)
         if reads is not None:
             assert series is not None, "who asks so is in one"
+            series.go_on(1)
+            if activity.stop is not None:  # it is known that one of them does not return
+                reads.spoil()
+                return
             activity.guarding = True
-            series.enter(1)
             try:
                 own.settle_one(reads)
             finally:
-                series.leave()
                 activity.guarding = False
-        if own.pending or self.pending:
-            self.settle()
-        return not self.spoilt
 
     def is_as_before(self) -> bool:
         """Say whether no answer that was worked out can be another one by now."""

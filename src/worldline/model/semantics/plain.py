@@ -7,12 +7,11 @@ from typing import Any
 from worldline.model.context import Context, Door
 from worldline.model.node import Handler, NodeType
 from worldline.model.semantics.execute import Failure, Result, failure_of, name_at
-from worldline.model.usercode import activity, running
+from worldline.model.usercode import activity
 from worldline.model.usercode.user_functions import check_ran
 
 
 def run_plain(
-    series: running.Series,
     kind: NodeType,
     node: Any,
     context: Context,
@@ -22,14 +21,14 @@ def run_plain(
 ) -> Result | Failure:
     """Run a handler of `NodeType.plain_on` or `plain_timers`, as `perform` would.
 
-    Without an event: a world that can tell which handler it is needs none.
+    Without an event: a world that can tell which handler it is needs none. In user code
+    that the caller has entered (`mark_of`), and leaves: more may happen in it.
 
     Parameters
     ----------
     arguments
         Those behind the context.
     """
-    series.enter(hash(handler.name))
     try:
         if activity.stop is not None:
             raise activity.stop
@@ -46,9 +45,12 @@ def run_plain(
     except BaseException as error:
         activity.door = None
         return failure_of(error, kind, handler.name)
-    finally:
-        series.leave()
     return _HANDLED
+
+
+def mark_of(handler: Handler) -> int:
+    """Return the mark with which user code is entered for a plain handler."""
+    return hash(handler.name)
 
 
 _HANDLED = (

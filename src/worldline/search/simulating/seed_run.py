@@ -143,6 +143,7 @@ class JudgedRun:
             parts = self.simulation, self._instruments, question.sample
             self._sampler = Sampler(*parts)
         self._standing = Standing(world, world.series)
+        world.then = self._standing.settle_at
         # What is asked seldom is compared as seldom, for all that happened in between.
         self._standing_late = Standing(world, world.series)
         self._touched: set[int] = set()
@@ -325,7 +326,7 @@ class JudgedRun:
         """
         alone, standing = self.simulation.alone, self._standing
         if alone is not None and not standing.watches.is_used:
-            stands = standing.stands_at(alone)
+            stands = standing.is_as_before()  # its node was looked at in the same go
         else:
             stands = standing.stands(self._take_touched())
         if stands and self._is_sorted and not (self._watches and self._is_any_false()):
