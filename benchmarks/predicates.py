@@ -23,7 +23,8 @@ from worldline.model.gauges import first_instruments, fold
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
-from worldline.search.simulating.seed_run import JudgedRun, Question
+from worldline.search.simulating.seed_run import JudgedRun
+from worldline.search.simulating.tally import Question
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.latency import latency_of

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import worldline as wl
-from worldline.search.simulating.seed_run import JudgedRun, Question
+from worldline.search.simulating.seed_run import JudgedRun
+from worldline.search.simulating.tally import Question
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 

@@ -158,14 +158,23 @@ class Gauge:
             If the user's function raises, does not return, or returns what can be
             changed later.
         """
-        function = self.fold
+        if not activity.running:
+            return self._asked(self.fold, lambda: self._after(value, step, view))
+        # As where all gauges are folded after each event: nothing has to be entered.
+        before, activity.guarding = activity.guarding, True
+        activity.judging = what = f"gauge {self.name}"
+        try:
+            return self._after(value, step, view)
+        except BaseException as error:
+            refuse(what, self.fold, error, _REMEDY)
+        finally:
+            activity.judging = ""
+            activity.guarding = before
 
-        def ask() -> Any:
-            after = function(value, step, view)
-            # What it was before has been looked at.
-            return value if after is value else kept_value(after, f"gauge {self.name}")
-
-        return self._asked(function, ask)
+    def _after(self, value: Any, step: TimedStep, view: View) -> Any:
+        after = self.fold(value, step, view)
+        # What it was before has been looked at.
+        return value if after is value else kept_value(after, f"gauge {self.name}")
 
     def resumed(self, view: View) -> Any:
         """Return the value with which a run begins in a state.
@@ -343,20 +352,20 @@ def _fold_known(
     one: Gauge, instruments: Instruments, step: TimedStep, view: View
 ) -> None:
     """Fold a step into a gauge, unless that reads what nobody knows: then nor is it."""
-    if one.name in instruments.unknown:
+    values, name = instruments.gauges, one.name
+    if name in instruments.unknown:
         return
+    before = values[name]
     try:
-        _fold(one, instruments.gauges, step, view)
+        after = one.next(before, step, view)
     except NotRecorded:
-        instruments.unknown.add(one.name)
-
-
-def _fold(one: Gauge, values: dict[str, Any], step: TimedStep, view: View) -> None:
-    before = values[one.name]
-    after = one.next(before, step, view)
+        instruments.unknown.add(name)
+        return
+    if after is before:
+        return
     if after is None and one.initial is not None:
         raise ModelError(
-            f"gauge {one.name}{defined_at(one.fold)} returned None, and began with "
+            f"gauge {name}{defined_at(one.fold)} returned None, and began with "
             f"{value_phrase(one.initial)}",
             remedy="return the value in every case, or declare it with initial=None",
             located=True,
@@ -364,7 +373,7 @@ def _fold(one: Gauge, values: dict[str, Any], step: TimedStep, view: View) -> No
     # What is equal stays the same object, so that nothing is judged again for it.
     is_atom = type(after) is type(before) and type(after) in ATOMS
     if not (is_atom and after == before):
-        values[one.name] = after
+        values[name] = after
 
 
 _MARK = hash("gauges")

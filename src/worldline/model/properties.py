@@ -120,6 +120,8 @@ _REMEDY = "a property returns a bool or fails an assert in every state"
 
 def _share(value: Any, what: str) -> float:
     """Return a number from 0 to 1, or refuse it."""
+    if type(value) is float and 0.0 <= value <= 1.0:
+        return value  # as most are, after each event
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1:
         raise ModelError(

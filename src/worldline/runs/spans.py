@@ -57,6 +57,8 @@ class SpanWatch:
 
     Attributes
     ----------
+    is_false
+        Whether the property was false when it was looked at last.
     alarms
         How many there were.
     due
@@ -87,6 +89,7 @@ class SpanWatch:
         self._series = series
         self._spans: list[SpanRecord] = []
         self._begin: tuple[int, float | None, int | None] | None = None
+        self.is_false = False
         self._last = 0
         self._since: float | None = None
         self._asked = 0.0
@@ -97,14 +100,10 @@ class SpanWatch:
         self._is_known = True
 
     @property
-    def is_false(self) -> bool:
-        """Whether the property was false when it was looked at last."""
-        return self._begin is not None
-
-    @property
     def _may_be_due(self) -> bool:
-        has_time = self._world.instruments is not None
-        return has_time and self.is_false and self._prop.confidence is not None
+        if not self.is_false or self._prop.confidence is None:
+            return False
+        return self._world.instruments is not None
 
     def look(self, *, holds: bool, step: int, lamport: int | None = None) -> None:
         """Note what a property is after a step.
@@ -122,6 +121,7 @@ class SpanWatch:
         if self._begin is None:
             self.alarms.spans += 1
             self._begin = (step, self._now(), lamport)
+            self.is_false = True
             self._why, self._sure, self.due = "", None, None
             if self.alarms.spans <= (MOST if self._series is None else _EXPLAINED):
                 self._why = self._explained()
@@ -180,7 +180,8 @@ class SpanWatch:
         """Note what `is_sure` has found."""
         if not self._may_be_due or not self._is_known:
             return
-        self._sure = max(self._asked, self._sure or 0.0)
+        if self._sure is None or self._asked > self._sure:
+            self._sure = self._asked
         if self._asked >= 1 and self.due is None:
             self.due, self._why = self._now(), self._explained()
             self.alarms.reached += 1
@@ -192,7 +193,7 @@ class SpanWatch:
         self.alarms.note(self._sure)
         if self._detailed:
             self._keep(self._present())
-        self._begin = None
+        self._begin, self.is_false = None, False
 
     def spans(self) -> tuple[SpanRecord, ...]:
         """Return those that are over, in order; of many those of highest confidence."""

@@ -191,7 +191,9 @@ class Standing:
         if reads is not None:
             assert series is not None, "who asks so is in one"
             series.go_on(1)
-            if activity.stop is not None:  # it is known that one of them does not return
+            if (
+                activity.stop is not None
+            ):  # it is known that one of them does not return
                 reads.spoil()
                 return
             activity.guarding = True

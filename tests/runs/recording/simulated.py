@@ -23,8 +23,9 @@ from worldline.model.semantics.outcome import Outcome, as_made
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.search.simulating.options import SimulateOptions
-from worldline.search.simulating.seed_run import JudgedRun, SeedTally
+from worldline.search.simulating.seed_run import JudgedRun
 from worldline.search.simulating.simulate import _question
+from worldline.search.simulating.tally import SeedTally
 from worldline.trace.journal.checkpoints import (
     NodeCheckpoint,
     SavedTimer,

@@ -14,7 +14,8 @@ from tests.runs.lamp import lamp, off, since_twenty
 
 import worldline as wl
 from worldline.search.simulating.recording import Recording
-from worldline.search.simulating.seed_run import JudgedRun, Question
+from worldline.search.simulating.seed_run import JudgedRun
+from worldline.search.simulating.tally import Question
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.zoo.paxos import system as paxos

@@ -7,7 +7,8 @@ from typing import Any, cast
 import pytest
 
 import worldline as wl
-from worldline.search.simulating.seed_run import JudgedRun, Question
+from worldline.search.simulating.seed_run import JudgedRun
+from worldline.search.simulating.tally import Question
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.weather import WeatherEvent

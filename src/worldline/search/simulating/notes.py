@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from worldline.runs.alarms import Alarms
-from worldline.search.simulating.seed_run import Question, SeedTally
+from worldline.search.simulating.tally import Question, SeedTally
 from worldline.worlds.weather import WeatherEvent
 
 _NAMED = 5

@@ -3,105 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import final
 
 from worldline.engine.bounds import bound_that_ended
 from worldline.model.gauges import first_instruments, fold
 from worldline.model.properties import Property, PropertyKind
-from worldline.model.system import System
-from worldline.runs.alarms import Alarms
 from worldline.runs.lamport import LamportClock
 from worldline.runs.spans import SpanWatch
 from worldline.search.simulating.recording import Recording
-from worldline.search.simulating.sampling import RunSample, Sampler
-from worldline.trace.records import SpanRecord
-from worldline.worlds.conditions import Conditions
+from worldline.search.simulating.sampling import Sampler
+from worldline.search.simulating.tally import FAILED, Question, SeedTally
 from worldline.worlds.lasting import lasting, made_to_last
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.standing import Standing, StandingAnswer
-from worldline.worlds.weather import WeatherEvent
-
-FAILED = -1
-"""Stands for a handler that failed, in the place of a property."""
 
 _LOOK = 256
 """Events between two looks at time and memory."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """The question to every seed.
-
-    Attributes
-    ----------
-    wanted
-        The safety and sometimes properties to judge, and the liveness properties that
-        have a confidence.
-    seconds, events
-        Where a run ends.
-    interval
-        Virtual seconds between two judgements of what is about all nodes at once; None
-        to judge all after each event.
-    sample
-        Virtual seconds between two samples; None to take none.
-    """
-
-    system: System
-    conditions: Conditions
-    wanted: list[Property]
-    seconds: float
-    events: int | None
-    interval: float | None
-    sample: float | None = None
-
-
-@final
-@dataclass(slots=True)
-class SeedTally:
-    """The run of one seed, in numbers.
-
-    Attributes
-    ----------
-    seed
-        Which one.
-    events, sent, lost
-        What happened, boot left out; messages that were sent, and those that were lost.
-    virtual
-        When it ended, in virtual seconds.
-    violated
-        The number of the property that became false, or `FAILED`.
-    reached
-        The `sometimes` properties that were true, by number, with the events until then.
-    bound
-        What ended it early.
-    alarms
-        Of liveness properties, by number: the spans in which they were false, counted.
-    spans
-        The same, one by one; of a detailed run.
-    samples
-        What was sampled, in order of time.
-    seldom
-        The numbers of the properties that were judged at intervals alone.
-    befell
-        The weather whose time came, and whether it ever found what it befalls.
-    """
-
-    seed: int
-    events: int = 0
-    sent: int = 0
-    lost: int = 0
-    virtual: float = 0.0
-    violated: int | None = None
-    reached: dict[int, int] = field(default_factory=dict)
-    bound: str | None = None
-    alarms: dict[int, Alarms] = field(default_factory=dict)
-    spans: dict[int, tuple[SpanRecord, ...]] = field(default_factory=dict)
-    samples: list[RunSample] = field(default_factory=list)
-    seldom: tuple[int, ...] = ()
-    befell: dict[WeatherEvent, bool] = field(default_factory=dict)
 
 
 @final
@@ -155,7 +74,9 @@ class JudgedRun:
         lamport = lamport or any(one.asks_lamport for one in gauges)
         self._lamport = LamportClock(world) if lamport else None
         self._step: tuple[int, int | None] = (0, None)
+        self._numbers = {watch: number for number, watch in self._watches.items()}
         self._followed = list(self._watches.values())
+        self._followed_late: list[SpanWatch] = []
         self._at_once = [
             (number, self._standing_of(prop).of_property(prop))
             for number, prop in enumerate(question.wanted)
@@ -222,7 +143,7 @@ class JudgedRun:
                 if self._at_once and self._violates():
                     return
             if tally.events == question.events:
-                tally.bound = None if self._is_due(self._at_once) else "events"
+                tally.bound = None if self._is_due(self._followed) else "events"
                 return
             if not count % _LOOK:
                 self._pause()
@@ -239,10 +160,13 @@ class JudgedRun:
         Nothing does, either, where something is due before.
         """
         simulation, instruments = self.simulation, self._instruments
-        while self._may_be_due() and (planned := simulation.planned(until)) is not None:
+        while (
+            _is_any_false(self._followed)
+            and (planned := simulation.planned(until)) is not None
+        ):
             if planned > simulation.now:
                 instruments.time = math.nextafter(planned, 0.0)
-                if self._is_due(self._at_once):
+                if self._is_due(self._followed):
                     return False
             if simulation.advance(planned):
                 instruments.time = simulation.now
@@ -251,9 +175,6 @@ class JudgedRun:
         instruments.time = simulation.agenda.now
         return has_happened
 
-    def _may_be_due(self) -> bool:
-        return any(watch.is_false for watch in self._followed)
-
     def _is_over(self, time: float) -> bool:
         """Judge at a time at which nothing happens; say whether the run is over."""
         if self.tally.violated is not None:
@@ -261,14 +182,14 @@ class JudgedRun:
         self._ticks += 1
         if not self._ticks % _LOOK:
             self._look()
-        if self._violates_late() or self._is_due(self._late):
+        if self._violates_late() or self._is_due(self._followed_late):
             return True
         if self._ticks == 1:
             self._keep()  # all has been asked by now, of all nodes
         if time < self._question.seconds:
             return False
         # Since the last event nothing has changed but the time.
-        if not self._is_due(self._at_once) and self._at_once:
+        if not self._is_due(self._followed) and self._at_once:
             self._violates()
         return True
 
@@ -297,22 +218,21 @@ class JudgedRun:
             view = self._standing.view
             fold(gauges, self._instruments, timed, view, series, number=step)
 
-    def _is_due(self, asked: list[tuple[int, StandingAnswer[bool]]]) -> bool:
+    def _is_due(self, watches: list[SpanWatch]) -> bool:
         """Say whether something is due by now that was false when it was asked last."""
-        watches = [(n, self._watches[n]) for n, _ in asked if n in self._watches]
         if not watches:
             return False
-        sure = [(number, watch) for number, watch in watches if watch.is_sure()]
+        sure = [watch for watch in watches if watch.is_sure()]
         if sure:
             now, due = self._instruments.time, []
-            for number, watch in sure:
+            for watch in sure:
                 self._instruments.time = now
-                due.append((watch.deadline(), number))
+                due.append((watch.deadline(), self._numbers[watch]))
             # The run ends with the first of them, and the others are not so sure by then.
             self._instruments.time, self.tally.violated = min(due)
-            for _, watch in watches:
+            for watch in watches:
                 watch.is_sure()
-        for _, watch in watches:
+        for watch in watches:
             watch.note()
         return bool(sure)
 
@@ -329,7 +249,8 @@ class JudgedRun:
             stands = standing.is_as_before()  # its node was looked at in the same go
         else:
             stands = standing.stands(self._take_touched())
-        if stands and self._is_sorted and not (self._watches and self._is_any_false()):
+        # Of a property that is false and may be, its deadline comes nearer.
+        if stands and self._is_sorted and not _is_any_false(self._watches.values()):
             return False
         return self._asks(self._at_once)
 
@@ -340,7 +261,7 @@ class JudgedRun:
         self._take_touched()
         stands = self._standing_late.stands(self._touched)
         self._touched.clear()
-        if stands and not (self._watches and self._is_any_false()):
+        if stands and not _is_any_false(self._watches.values()):
             return False
         return self._asks(self._late)
 
@@ -390,13 +311,17 @@ class JudgedRun:
                 answer = standing.of_property(prop)
             several.append((number, answer))
         self.tally.seldom = tuple(number for number, _ in self._late)
-        for number in self.tally.seldom:
-            if number in self._watches:
-                self._watches[number].is_sampled = True
-        # Of the late ones nobody knows whether they are still false.
-        at_once = [number for number, _ in self._at_once]
-        self._followed = [w for number, w in self._watches.items() if number in at_once]
+        followed, self._followed = self._followed, []
+        for watch in followed:
+            # Of the late ones nobody knows whether they are still false.
+            watch.is_sampled = self._numbers[watch] in self.tally.seldom
+            those = self._followed_late if watch.is_sampled else self._followed
+            those.append(watch)
 
-    def _is_any_false(self) -> bool:
-        """Say whether a property is false that may be: it gets nearer to its deadline."""
-        return any(watch.is_false for watch in self._watches.values())
+
+_IS_FALSE = attrgetter("is_false")
+
+
+def _is_any_false(watches: Iterable[SpanWatch]) -> bool:
+    """Say whether a property was false when it was looked at last."""
+    return any(map(_IS_FALSE, watches))

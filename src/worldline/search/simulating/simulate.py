@@ -37,11 +37,8 @@ from worldline.search.simulating.notes import notes_of
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.recording import Recording
 from worldline.search.simulating.report import SimulateReport
-from worldline.search.simulating.seed_run import (
-    JudgedRun,
-    Question,
-    SeedTally,
-)
+from worldline.search.simulating.seed_run import JudgedRun
+from worldline.search.simulating.tally import Question, SeedTally
 from worldline.search.simulating.writing import refuse_no_place, written
 from worldline.shrink.spread import Spread
 from worldline.worlds.access_links import capacity_of

@@ -16,7 +16,7 @@ from worldline.search.simulating.metrics import (
 )
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.plot import numeric, write_plot
-from worldline.search.simulating.seed_run import Question, SeedTally
+from worldline.search.simulating.tally import Question, SeedTally
 
 _MOST_ROWS = 5_000_000
 """Samples in all; each takes some 200 bytes until they are written."""
