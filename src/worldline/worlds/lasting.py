@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import sys
 from collections.abc import Callable, Iterator
 
 
@@ -41,7 +42,9 @@ def lasting() -> Iterator[Callable[[], None]]:
         youngest, *others = before
         gc.freeze()
         if youngest:  # 0 stands for never
-            gc.set_threshold(max(youngest, gc.get_freeze_count() // _SHARE), *others)
+            # To count the objects would take as long as to look at them.
+            lasting = sys.getallocatedblocks() // _BLOCKS
+            gc.set_threshold(max(youngest, lasting // _SHARE), *others)
 
     keep()
     try:
@@ -50,6 +53,9 @@ def lasting() -> Iterator[Callable[[], None]]:
         gc.set_threshold(*before)
         gc.unfreeze()
 
+
+_BLOCKS = 4
+"""Blocks of memory, about, of which one is an object that the collector looks at."""
 
 _SHARE = 8
 """Of so many objects that last, there is one made since then before they are looked at."""

@@ -80,8 +80,8 @@ def leave(entered: Entered) -> None:
 
 _set_limit = sys.setrecursionlimit
 
-_NEARER = 2
-"""Frames that a handler is nearer to where a series is entered than to `enter`."""
+_NEARER = 1
+"""Frame that a handler is nearer to where a series is entered than to `enter`."""
 
 
 @final
