@@ -54,7 +54,8 @@ def ended_after(seconds: float | None) -> Iterator[None]:
         elif is_rung and callable(before):
             before(signum, frame)
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.getsignal(signal.SIGALRM)  # it may ring at once
+    signal.signal(signal.SIGALRM, ring)
     if not is_rung:
         # Again and again: a callback of the solver may lose what is raised in it.
         signal.setitimer(signal.ITIMER_REAL, GRACE_S, GRACE_S)
