@@ -142,7 +142,11 @@ def test_all_finish_after_resets_and_errors_that_somebody_notices(
     wl.check(system, traces=False).expect_holds()
 
 
-@pytest.mark.xfail(strict=True, reason="nobody hears of a reset that nobody notices")
+@pytest.mark.xfail(
+    strict=True,
+    raises=AssertionError,
+    reason="nobody hears of a reset that nobody notices",
+)
 def test_all_finish_after_a_silent_reset():
     wl.check(bullet.system(**SMALL, silent_resets=1), traces=False).expect_holds()
 
