@@ -3,7 +3,9 @@
 For each bug, from its start (docs/zoo.md): the events of the shortest run to a violation
 of safety, which a breadth-first search finds, and the states that it had seen by then.
 Once with the faults that the bug needs, and once with one of each kind that the network
-has: a reset, a silent reset, a connection error, a lost message.
+has: a reset, a silent reset, a connection error, a lost message. And from the initial
+state of the same system, with the faults that the bug needs and those that lead to its
+start.
 
     python benchmarks/live_starts.py                     all of them
     python benchmarks/live_starts.py chord-cb1
@@ -24,6 +26,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import worldline as wl
 from worldline import zoo
@@ -87,14 +90,37 @@ class LiveStart:
         return len(world.prepare(system.prologue))
 
     def search(self, *, every: bool, present: bool = True) -> Found:
-        """Search breadth-first, with every fault or with those needed."""
+        """Search from the start, with every fault or with those needed."""
         given = {**self.parameters, **(self.every_fault() if every else {})}
-        system = load(self.target, given if present else {**given, "bugs": ""})
-        safety = [p.name for p in system.properties if p.kind.value == "safety"]
-        report = wl.check(system, properties=safety, max_states=MOST, traces=False)
-        broken = [p for p in report.properties if p.verdict is wl.Verdict.VIOLATED]
-        steps = broken[0].steps if broken else None
-        return Found(steps, tuple(p.name for p in broken), report.states)
+        return _search(load(self.target, given if present else {**given, "bugs": ""}))
+
+    def search_from_scratch(self) -> Found:
+        """Search from the initial state, with the faults of the prologue as well."""
+        system = load(self.target, self.parameters)
+        needed: dict[str, Any] = {kind: int(n) for kind, n in self.faults.items()}
+        for pattern in system.prologue:
+            if pattern.kind in _BUDGETS:
+                is_silent = pattern.kind is wl.Kind.RESET and pattern.payload
+                kind = "silent_resets" if is_silent else _BUDGETS[pattern.kind]
+                needed[kind] = needed.get(kind, 0) + 1
+        return _search(system.replace(prologue=(), faults=wl.Faults(**needed)))
+
+
+_BUDGETS = {
+    wl.Kind.RESET: "resets",
+    wl.Kind.CRASH: "crashes",
+    wl.Kind.DISCONNECT: "connection_errors",
+    wl.Kind.DROP: "drops",
+}
+"""The faults of prologues: what a search is allowed of each is called so."""
+
+
+def _search(system: wl.System) -> Found:
+    safety = [p.name for p in system.properties if p.kind.value == "safety"]
+    report = wl.check(system, properties=safety, max_states=MOST, traces=False)
+    broken = [p for p in report.properties if p.verdict is wl.Verdict.VIOLATED]
+    steps = broken[0].steps if broken else None
+    return Found(steps, tuple(p.name for p in broken), report.states)
 
 
 _ELSEWHERE = {
@@ -124,10 +150,11 @@ STARTS = {
 def rows(names: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
     yield (
-        "| bug | start | events before it | violates | faults needed | events | states "
-        "| events, every fault | states |"
+        "| bug | start | violates | faults needed | events | states "
+        "| events, every fault | states | events before it "
+        "| events, from the initial state | states |"
     )
-    yield "|---|---|---:|---|---|---:|---:|---:|---:|"
+    yield "|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|"
     for name in names:
         yield row(name)
 
@@ -141,12 +168,17 @@ def row(name: str) -> str:
     cells = [
         f"`{name}`",
         f"`{start.parameters['start']}`",
+        *(broken, faults),
+        *(*_cells(own), *_cells(every)),
         f"{start.depth()}",
-        broken,
-        faults,
-        *[cell for one in (own, every) for cell in (f"{one.steps}", f"{one.states:,}")],
+        *_cells(start.search_from_scratch()),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _cells(found: Found) -> tuple[str, str]:
+    events = "not found" if found.steps is None else f"{found.steps}"
+    return events, f"{found.states:,}"
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ def test_each_bug_of_crystalball_has_a_start_and_a_line_of_the_page():
 def test_a_violation_is_three_events_away_wherever_the_scenario_has_them():
     for bug, line in told().items():
         cells = line.split(" | ")
-        needed, with_every = int(cells[5]), int(cells[7])
+        needed, with_every = int(cells[4]), int(cells[6])
         assert with_every <= needed
         assert with_every >= 3 or with_every == NEAR[bug]
 
