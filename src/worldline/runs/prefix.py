@@ -25,6 +25,8 @@ from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning, start_after
 from worldline.trace.format import StrPath, read
 from worldline.trace.records import BOOT, Header, Trace
+from worldline.worlds.checkpoint import take
+from worldline.worlds.world import NotEnabled
 
 _WITH_STEP = re.compile(r"(?P<path>.+):(?P<step>-?[0-9]+)", re.DOTALL)
 
@@ -60,11 +62,20 @@ class Prefix(NamedTuple):
         return cls(Path(match["path"]), int(match["step"]))
 
 
-def beginning_after(system: System, prefix: Prefix) -> Beginning:
+def beginning_after(
+    system: System, prefix: Prefix, onward: System | None = None
+) -> Beginning:
     """Return the state that a trace has after a step, as the one to begin with.
 
     The whole run becomes a prologue; see `start_after`. Where it begins in a state, so
     does what is found.
+
+    Parameters
+    ----------
+    onward
+        The system that goes on from there, if it is one with other faults. Where the run
+        cannot happen in it, as one that was recorded with calls from outside, what is
+        found begins in the state itself.
 
     Raises
     ------
@@ -77,6 +88,7 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
     trace = read(prefix.path)
     refuse_undeclared(trace.header, prefix.path, "a search")
     _check_system(trace.header, system, prefix.path)
+    after = system if onward is None else onward
     whole = _cut(trace, prefix)
     rerun = Rerun(trace.header, world_of(trace, as_recorded(trace.header, system)))
     for step in whole.steps:
@@ -95,7 +107,12 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
         )
     boot, prologue, run = schedule_of(whole, system)
     begins = beginning_state(trace, system)
-    start = start_after(system, boot, [*prologue, *run], begins)
+    try:
+        start = start_after(after, boot, [*prologue, *run], begins)
+    except NotEnabled:
+        if onward is None:
+            raise
+        start = start_after(after, (), (), take(rerun.world))
     where = f"step {last} of" if whole.steps or begins is None else "the state in"
     scope = f"from {where} {prefix.path} on, with every fault as often as allowed"
     return Beginning([start], (scope,), prefix.path)
