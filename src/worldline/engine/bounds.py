@@ -30,6 +30,9 @@ class Bounds:
     ----------
     depth
         States on a path, the initial one counted.
+    cost
+        Cost of a state, where a search goes by cost (`worldline.engine.consequence`):
+        initial states cost 0.
     states
         Distinct states.
     seconds
@@ -39,6 +42,7 @@ class Bounds:
     """
 
     depth: int | None = None
+    cost: int | None = None
     states: int | None = None
     seconds: float | None = None
     memory_mb: int | None = None
@@ -50,8 +54,9 @@ class BoundHit(Exception):
     Attributes
     ----------
     bound
-        ``depth``, ``states``, ``seconds``, ``memory``, ``interrupted``, or
-        ``fingerprints``: two states have the same one.
+        ``depth``, ``cost``, ``states``, ``seconds``, ``memory``, ``interrupted``;
+        ``fingerprints``: two states have the same one; or ``pruned own steps``: some
+        were left out for good.
     """
 
     def __init__(self, bound: str) -> None:

@@ -10,7 +10,7 @@ import contextlib
 import gc
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
@@ -90,6 +90,9 @@ class Options:
     periphery
         Whether to keep the states beyond which nothing new was seen; only
         breadth-first strategies do.
+    repeat_cost
+        What it costs more to take a state up again for the own steps that were pruned
+        in it; None: it is not taken up again. Only `worldline.engine.consequence` asks.
     """
 
     prune: Decision | None = None
@@ -98,6 +101,7 @@ class Options:
     threads: int = 1
     exact: bool = False
     periphery: bool = False
+    repeat_cost: int | None = 6
 
 
 @final
@@ -109,7 +113,8 @@ class Statistics:
     states, generated
         Distinct states; initial states plus every transition produced.
     depth
-        States on the longest shortest path (depth-first: on the longest path).
+        States on the longest shortest path (depth-first, and by cost: on the longest
+        path by which a state was first met).
     frontier
         States waiting to be expanded.
     pruned
@@ -117,6 +122,16 @@ class Statistics:
     left_out
         Transitions among those generated that were not looked up, since the same two
         steps in another order lead to the same state.
+    cost
+        By cost: all states of at most this cost were met and judged.
+    executed
+        By cost: own steps that were taken first somewhere, by their keys.
+    put_off
+        By cost: states in which own steps were pruned, ever; those that were taken up
+        again are among them.
+    bytes
+        By cost: what the search holds of its states, keys and what waits, after the
+        last cost. It depends on the engine.
     """
 
     def __init__(self) -> None:
@@ -126,6 +141,10 @@ class Statistics:
         self.frontier = 0
         self.pruned = 0
         self.left_out = 0
+        self.cost = 0
+        self.executed = 0
+        self.put_off = 0
+        self.bytes = 0
 
 
 @final
@@ -167,6 +186,8 @@ class Exploration:
         violation, ended the search: the states at the bound, then level by level those
         before it by which no other was reached first; each level in order of
         fingerprints. With how they were reached.
+    unfinished
+        What a strategy that can go on has left where it stands; see `lift`.
     """
 
     def __init__(
@@ -201,6 +222,7 @@ class Exploration:
         self.deadlock: Hit | None = None
         self.bound: str | None = None
         self.periphery: list[tuple[Row, Locate]] = []
+        self.unfinished: Any = None
         self._progress = progress
         self._countdown = 1
 
@@ -220,6 +242,14 @@ class Exploration:
         self.bound = ended or self.bound
         if self.bound not in (None, "depth"):
             self.periphery = []
+
+    def lift(self, bounds: Bounds) -> None:
+        """Set other bounds, for a strategy that goes on where it stood when `run` again.
+
+        Time and memory are counted from now on. `worldline.engine.consequence` can go
+        on, in both engines; others would begin anew.
+        """
+        self.bounds, self.meter, self.bound = bounds, Meter(bounds), None
 
     def tick(self) -> None:
         """Count one expansion; look at the clock, and tell now and then how far it is."""
@@ -266,7 +296,13 @@ class Exploration:
         statistics.states += 1
 
     def expand(self, row: Row, fingerprint: int, locate: Locate) -> list[Successor]:
-        """Return the successors of a state that is expanded, noting what ends there."""
+        """Count and return the successors of a state, noting what ends there."""
+        successors = self.successors(row, fingerprint, locate)
+        self.statistics.generated += len(successors)
+        return successors
+
+    def successors(self, row: Row, fingerprint: int, locate: Locate) -> list[Successor]:
+        """Return the successors of a state, noting what ends there."""
         self.tick()
         options = self.options
         if options.prune is not None and options.prune(row):
@@ -275,7 +311,6 @@ class Exploration:
         if self.symmetry is not None:
             self.expanded.add(fingerprint, row)
         successors = self.expander.successors(row, fingerprint)
-        self.statistics.generated += len(successors)
         if options.done is not None and self.deadlock is None:
             only_faults = all(entry.fault for _, _, entry, _ in successors)
             if only_faults and not options.done(row):

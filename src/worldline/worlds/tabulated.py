@@ -23,6 +23,7 @@ from worldline.engine.tables import (
     Tables,
     Tree,
 )
+from worldline.model.data.content import fingerprint
 from worldline.model.data.values import freeze
 from worldline.model.errors import InternalError, Nondeterminism
 from worldline.model.events import Event
@@ -123,13 +124,25 @@ class TabulatedWorld:
             column = -1
             if event.kind.runs_handler and event.node is not None:
                 column = self.system.layout.local(self.system.index[event.node])
+            own = self._own(event)
             entry = self._entries[event] = self.tables.new_entry(
                 column,
                 event,
                 self._operations(changes(self.system, event)),
                 fault=event.kind.is_fault,
+                own=own,
+                content=fingerprint(event.key) if own else 0,
             )
         return entry
+
+    def _own(self, event: Event) -> tuple[int, ...]:
+        """Return the columns that say where the node of an own step stands."""
+        if event.kind.is_network_step:
+            return ()
+        if event.node is None:
+            return (Layout.PARTITION,)
+        index, layout = self.system.index[event.node], self.system.layout
+        return layout.local(index), layout.hidden(index)
 
     def apply(self, operations: Operations, value: int) -> int:
         """Work out, remember and return what an operation makes of a value."""

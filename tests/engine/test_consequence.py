@@ -1,0 +1,85 @@
+"""Consequence prediction in the reference: published counts, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.engine.exploring import counts, explored, outcome
+from tests.systems import FINITE
+
+import worldline as wl
+from worldline.engine.bounds import Bounds
+from worldline.engine.breadth_first import breadth_first
+from worldline.engine.consequence import consequence
+from worldline.loading.loader import load
+
+
+def toy() -> wl.System:
+    return load("zoo:toy", {})
+
+
+def test_the_printed_algorithm_has_the_published_counts() -> None:
+    """CrystalBall, appendix A: 14 edges lead on; both calls at once are skipped."""
+    search = explored(toy(), consequence, repeat_cost=None)
+    found = search.statistics
+    executions, fresh = found.generated - 1, found.states - 1
+    assert (found.states, executions, fresh) == (15, 18, 14)
+
+
+def test_a_search_that_forgets_steps_is_never_exhaustive() -> None:
+    search = explored(toy(), consequence, repeat_cost=None)
+    assert (search.bound, search.exhausted) == ("pruned own steps", False)
+
+
+@pytest.mark.parametrize("price", [1, 2, 6])
+def test_with_all_taken_up_again_the_toy_is_exhausted(price: int) -> None:
+    search = explored(toy(), consequence, repeat_cost=price)
+    assert search.exhausted
+    found = search.statistics
+    assert (found.states, found.generated, found.put_off) == (16, 25, 4)
+
+
+@pytest.mark.parametrize("price", [1, 6])
+@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+def test_nothing_is_lost(build: Callable[[], wl.System], price: int) -> None:
+    options = {"keep_going": True, "deadlock": True}
+    whole = explored(build(), breadth_first, **options)
+    search = explored(build(), consequence, repeat_cost=price, **options)
+    assert search.exhausted
+    for name in ("states", "generated", "pruned", "frontier"):
+        assert counts(search)[name] == counts(whole)[name]
+    assert search.hits.keys() == whole.hits.keys()
+    assert search.failures.keys() == whole.failures.keys()
+    assert (search.deadlock is None) == (whole.deadlock is None)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [{"states": 3}, {"states": 1}, {"cost": 1}, {"cost": 2}],
+    ids=str,
+)
+@pytest.mark.parametrize("price", [1, 3, None])
+def test_going_on_is_running_through(step: dict[str, int], price: int | None) -> None:
+    whole = explored(toy(), consequence, repeat_cost=price)
+    ((name, size),) = step.items()
+    search = explored(toy(), consequence, repeat_cost=price, bounds=Bounds(**step))
+    bound, stops = size, 0
+    while search.bound == name:
+        stops += 1
+        bound += size
+        once = explored(
+            toy(), consequence, repeat_cost=price, bounds=Bounds(**{name: bound})
+        )
+        search.lift(Bounds(**{name: bound}))
+        search.run(consequence)
+        assert outcome(search) == outcome(once)
+    assert stops > 2
+    assert outcome(search) == outcome(whole)
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    with pytest.raises(wl.UsageError, match="depth"):
+        explored(toy(), consequence, bounds=Bounds(depth=3))
+    with pytest.raises(wl.UsageError, match="repeat_cost=0"):
+        explored(toy(), consequence, repeat_cost=0)
