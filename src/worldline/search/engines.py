@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.engine.breadth_first import breadth_first
+from worldline.engine.consequence import consequence
 from worldline.engine.depth_first import depth_first as depth_first_search
 from worldline.engine.exploration import Exploration
 from worldline.engine.native.library import KernelMissing, library
@@ -44,13 +45,21 @@ class Chosen:
     note: str = ""
 
 
-def choose(engine: str, *, depth_first: bool = False, symmetric: int = 0) -> Chosen:
+def choose(
+    engine: str,
+    *,
+    depth_first: bool = False,
+    by_cost: bool = False,
+    symmetric: int = 0,
+) -> Chosen:
     """Return the loop for a way of searching and an engine.
 
     Parameters
     ----------
     depth_first
         Whether it goes deep before it goes wide.
+    by_cost
+        Whether it follows consequences first, as a prediction does.
     symmetric
         Of how many nodes it has to exchange the names.
 
@@ -66,10 +75,11 @@ def choose(engine: str, *, depth_first: bool = False, symmetric: int = 0) -> Cho
         raise UsageError(
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
-    reference = Chosen(depth_first_search if depth_first else breadth_first, "python")
+    plain = depth_first_search if depth_first else breadth_first
+    reference = Chosen(consequence if by_cost else plain, "python")
     if wanted == "python":
         return reference
-    limit = _limit(symmetric, depth_first=depth_first)
+    limit = _limit(symmetric, depth_first=depth_first, by_cost=by_cost)
     if limit:
         if engine == "native":
             raise UsageError(limit, remedy="use the engine 'python', or do without")
@@ -85,8 +95,10 @@ def choose(engine: str, *, depth_first: bool = False, symmetric: int = 0) -> Cho
     return Chosen(compiled, "native")
 
 
-def _limit(symmetric: int, *, depth_first: bool) -> str:
+def _limit(symmetric: int, *, depth_first: bool, by_cost: bool) -> str:
     """Say what the native engine cannot do of all this; empty if nothing."""
+    if by_cost:
+        return "the native engine has no prediction"
     if depth_first:
         return "the native engine has no depth-first search"
     if symmetric > MOST_MEMBERS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
+from worldline.engine.profile import Profile
 from worldline.engine.room import peak_memory_mb
 from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.data.identity import without_order
@@ -25,11 +26,12 @@ from worldline.runs.start import Start
 from worldline.runs.timeless import without_timeless
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
+from worldline.search.cut import Cut
 from worldline.search.engines import Chosen, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import Liveness
 from worldline.search.options import CheckOptions
-from worldline.search.question import CheckQuery, Limits, chosen_properties
+from worldline.search.question import Limits, Query, begun, chosen_properties
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, goals_of
 from worldline.search.vacuity import never
@@ -82,7 +84,14 @@ def _checked(made: System, options: CheckOptions) -> Report:
             threads=threads_of(options.threads),
             exact=options.exact,
         )
-        question = CheckQuery(made, options, folded=folds)
+        question = Query(
+            made,
+            chosen_properties(made, options.properties),
+            begun(made, options.from_),
+            Cut(made, options.prune, options.assume),
+            folded=folds,
+            profile=Profile() if options.profile else None,
+        )
         question.stage(goals_of(made, options.until), limits, choose(engine).run)
         return _answer(question, limits, chosen, options)
 
@@ -111,7 +120,7 @@ def _refuse_in_vain(system: System, options: CheckOptions) -> None:
 
 
 def _answer(
-    question: CheckQuery, limits: Limits, chosen: Chosen, options: CheckOptions
+    question: Query, limits: Limits, chosen: Chosen, options: CheckOptions
 ) -> Report:
     writer = question.writer(
         options.out, write=options.traces, chosen=chosen, seed=options.seed
@@ -129,7 +138,7 @@ def _answer(
 
 
 def _report(
-    question: CheckQuery,
+    question: Query,
     search: Exploration,
     writer: Counterexamples,
     chosen: Chosen,
@@ -245,7 +254,7 @@ def boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
 
 
 def _notes(
-    question: CheckQuery, search: Exploration, chosen: Chosen, complete: bool
+    question: Query, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     notes = [chosen.note] if chosen.note else []
     notes += [*question.staged.notes, *question.notes]

@@ -61,6 +61,11 @@ def controls() -> dict[str, Case]:
     return dict(sorted(cases.items()))
 
 
+def cross_checks() -> dict[str, Case]:
+    """Return other commands that find published bugs, by name, sorted."""
+    return _cases("BUGS", ["randtree", "paxos", "chord"])
+
+
 def _cases(constant: str, modules: list[str]) -> dict[str, Case]:
     cases: dict[str, Case] = {}
     for name in modules:
