@@ -93,7 +93,7 @@ def _shortened(
     report: PredictReport, system: System, max_seconds: float | None
 ) -> PredictReport:
     """Return a report with the runs made short, as far as there is time for it."""
-    from worldline.search.predicting.answer import with_rows
+    from worldline.search.predicting.reporting import with_rows
 
     rows: list[PropertyReport] = []
     notes: list[str] = []

@@ -162,6 +162,9 @@ class System(Declared):
         For the worlds to remember what did not return.
     """
 
+    injected: str | None = None
+    free_faults: tuple[str, ...] = ()
+    is_predicted = False
     predicates: str | None = None
     deviation: tuple[int, str, bool] | None = None
     unseen: tuple[Mapping[str, int | None], bool] | None = None
@@ -216,9 +219,6 @@ class System(Declared):
         self.assume = None if assume is None else predicate_of(assume)
         self.prune = None if prune is None else predicate_of(prune)
         self.origin: SystemOrigin | None = None
-        self.injected: str | None = None
-        self.free_faults: tuple[str, ...] = ()
-        self.is_predicted = False
         self.contents: tuple[Any, ...] = ()
         self.plain: System | None = None
         self.stuck: dict[Any, Any] = {}

@@ -15,7 +15,8 @@ from worldline.model.faults import Faults
 from worldline.model.kinds import BUDGETS
 from worldline.model.system import System
 from worldline.trace.json_text import Json, shorten, show
-from worldline.trace.records import PREDICTED, Header
+from worldline.trace.records import Header
+from worldline.trace.state import PREDICTED
 
 _ARGUMENTS = {one.name for one in fields(Faults) if one.init} - {"others"}
 

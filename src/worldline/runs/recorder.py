@@ -30,14 +30,13 @@ from worldline.trace.records import (
     DRAWN,
     FREE,
     INJECTED,
-    PREDICTED,
     PROLOGUE,
     Header,
     NodeRecord,
     PropertyRecord,
     StepRecord,
 )
-from worldline.trace.state import UNSEEN
+from worldline.trace.state import PREDICTED, UNSEEN
 from worldline.worlds.world import World
 
 

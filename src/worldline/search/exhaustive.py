@@ -31,7 +31,7 @@ from worldline.search.engines import Chosen, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import Liveness
 from worldline.search.options import CheckOptions
-from worldline.search.question import Limits, Query, begun, chosen_properties
+from worldline.search.question import Limits, SearchQuery, begun, chosen_properties
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, goals_of
 from worldline.search.vacuity import never
@@ -84,7 +84,7 @@ def _checked(made: System, options: CheckOptions) -> Report:
             threads=threads_of(options.threads),
             exact=options.exact,
         )
-        question = Query(
+        question = SearchQuery(
             made,
             chosen_properties(made, options.properties),
             begun(made, options.from_),
@@ -120,7 +120,7 @@ def _refuse_in_vain(system: System, options: CheckOptions) -> None:
 
 
 def _answer(
-    question: Query, limits: Limits, chosen: Chosen, options: CheckOptions
+    question: SearchQuery, limits: Limits, chosen: Chosen, options: CheckOptions
 ) -> Report:
     writer = question.writer(
         options.out, write=options.traces, chosen=chosen, seed=options.seed
@@ -138,7 +138,7 @@ def _answer(
 
 
 def _report(
-    question: Query,
+    question: SearchQuery,
     search: Exploration,
     writer: Counterexamples,
     chosen: Chosen,
@@ -254,7 +254,7 @@ def boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
 
 
 def _notes(
-    question: Query, search: Exploration, chosen: Chosen, complete: bool
+    question: SearchQuery, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     notes = [chosen.note] if chosen.note else []
     notes += [*question.staged.notes, *question.notes]

@@ -129,7 +129,7 @@ class Limits:
 
 
 @final
-class Query:
+class SearchQuery:
     """The question to a system: where to begin and what to evaluate.
 
     Parameters

@@ -23,7 +23,6 @@ from worldline.trace.records import (
     BOOT,
     CONTENTS,
     INJECTED,
-    PREDICTED,
     RUN,
     STATE,
     STATUS,
@@ -32,6 +31,7 @@ from worldline.trace.records import (
     StepRecord,
     Trace,
 )
+from worldline.trace.state import PREDICTED
 
 _WIDEST = 120
 """Columns of what is said of steps that change nothing."""

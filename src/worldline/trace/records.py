@@ -51,9 +51,6 @@ INJECTED = "injected"
 FREE = "free_faults"
 """Stands there, too, for the names of those that could happen without limit."""
 
-PREDICTED = "predicted"
-"""Stands there, too, where the faults of the header are those of a prediction."""
-
 CONTENTS, DRAWN, DEVIATION = "contents", "drawn", "deviation"
 """Stand there, where calls had other arguments than the workload says, for which ones, a
 list of objects with ``call``, ``was`` and ``is``; where random runs met this one, for how

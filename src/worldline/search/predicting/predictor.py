@@ -19,12 +19,12 @@ from worldline.model.usercode.interrupts import held
 from worldline.runs.start import Beginning
 from worldline.search.cut import Cut
 from worldline.search.engines import choose, threads_of
-from worldline.search.predicting.answer import Answer
+from worldline.search.predicting.by_cost import SearchByCost
 from worldline.search.predicting.faults import predicted_system
-from worldline.search.predicting.forecast import Forecast
 from worldline.search.predicting.options import PredictOptions
 from worldline.search.predicting.report import PredictReport
-from worldline.search.question import Limits, Query, safety_alone
+from worldline.search.predicting.reporting import PredictionReporter
+from worldline.search.question import Limits, SearchQuery, safety_alone
 from worldline.search.stages import goals_of
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import Snapshot
@@ -45,8 +45,8 @@ class _Stand:
     """
 
     states: tuple[Snapshot | None, ...]
-    query: Query
-    forecast: Forecast
+    query: SearchQuery
+    by_cost: SearchByCost
 
 
 @final
@@ -100,8 +100,8 @@ class Predictor:
         states = tuple(start.snapshot for start in begin.starts)
         with held(), watched():
             if self._last is not None and self._last.states == states:
-                forecast = self._last.forecast
-                forecast.search.lift(self._further(forecast))
+                by_cost = self._last.by_cost
+                by_cost.search.lift(self._further(by_cost))
             else:
                 self._last = None  # what it holds is free for the next one
                 self._last = self._begun(begin, states)
@@ -122,7 +122,7 @@ class Predictor:
         )
         cut = Cut(self.onward, None, None)
         world = self._kept_world(anywhere=begin.anywhere)
-        query = Query(
+        query = SearchQuery(
             self.onward,
             self._judged,
             begin,
@@ -132,8 +132,8 @@ class Predictor:
         )
         query.stage(self._goals, limits, choose(options.engine).run)
         stopped = query.staged.stopped
-        forecast = Forecast(stopped or query.search(limits), self._chosen.run)
-        return _Stand(states, query, forecast)
+        by_cost = SearchByCost(stopped or query.search(limits), self._chosen.run)
+        return _Stand(states, query, by_cost)
 
     def _kept_world(self, *, anywhere: bool) -> TabulatedWorld:
         """Return the tables, new ones if those there are do not do, or take too much.
@@ -153,23 +153,25 @@ class Predictor:
         return self._world
 
     def _answered(self, stand: _Stand) -> PredictReport:
-        query, forecast = stand.query, stand.forecast
+        query, by_cost = stand.query, stand.by_cost
         options = self._options
         writer = query.writer(
             options.out, write=options.traces, chosen=self._chosen, seed=options.seed
         )
         if query.staged.stopped is None:
-            forecast.run(forecast.search.bounds)
+            by_cost.run(by_cost.search.bounds)
         else:
-            forecast.note(forecast.search.statistics.depth - 1)
-        self._audit(query, forecast)
-        return Answer(query, forecast, writer, self._chosen).report(self._wanted)
+            by_cost.note(by_cost.search.statistics.depth - 1)
+        self._audit(query, by_cost)
+        return PredictionReporter(query, by_cost, writer, self._chosen).report(
+            self._wanted
+        )
 
-    def _audit(self, query: Query, forecast: Forecast) -> None:
+    def _audit(self, query: SearchQuery, by_cost: SearchByCost) -> None:
         """Check on samples what was taken for granted, if much of it is new."""
         leaves = len(query.world.tables.leaves)
         if leaves >= 2 * self._audited:
-            query.verify(forecast.search)
+            query.verify(by_cost.search)
             self._audited = max(1, leaves)
 
     def _bounds(self) -> Bounds:
@@ -181,9 +183,9 @@ class Predictor:
             memory_mb=options.max_memory,
         )
 
-    def _further(self, forecast: Forecast) -> Bounds:
+    def _further(self, by_cost: SearchByCost) -> Bounds:
         """Return the bounds of a prediction that goes on."""
-        options, statistics = self._options, forecast.search.statistics
+        options, statistics = self._options, by_cost.search.statistics
         cost = options.max_cost
         return Bounds(
             cost=None if cost is None else statistics.cost + cost,

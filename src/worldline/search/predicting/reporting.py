@@ -13,34 +13,38 @@ from worldline.search.assumptions import assumptions, conditions
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen
 from worldline.search.exhaustive import boot_failure, failed_outcome
-from worldline.search.predicting.forecast import Forecast, Found
+from worldline.search.predicting.by_cost import Found, SearchByCost
 from worldline.search.predicting.report import Prediction, PredictReport
-from worldline.search.question import Query
+from worldline.search.question import SearchQuery
 
 _NO_END = "not judged here: a prediction knows no end of a run"
 _FROM_HERE = "not reached from here on"
 
 
 @final
-class Answer:
+class PredictionReporter:
     """Makes the report of a prediction.
 
     Parameters
     ----------
     query
         What was asked.
-    forecast
+    by_cost
         What was found.
     writer
         Confirms it, and writes the traces.
     """
 
     def __init__(
-        self, query: Query, forecast: Forecast, writer: Counterexamples, chosen: Chosen
+        self,
+        query: SearchQuery,
+        by_cost: SearchByCost,
+        writer: Counterexamples,
+        chosen: Chosen,
     ) -> None:
         self._query = query
-        self._forecast = forecast
-        self._search = forecast.search
+        self._by_cost = by_cost
+        self._search = by_cost.search
         self._writer = writer
         self._chosen = chosen
         self._failed = [s for s in query.starts if s.failure is not None]
@@ -62,7 +66,7 @@ class Answer:
         found = self._failures()
         numbers = {p.name: n for n, p in enumerate(self._query.searched)}
         for prop in wanted:
-            met = self._forecast.hits.get(numbers.get(prop.name, -1))
+            met = self._by_cost.hits.get(numbers.get(prop.name, -1))
             found.append((self._row(prop, met), met))
         rows = [row for row, _ in found]
         verdict = combine([row.verdict for row in rows])
@@ -99,7 +103,7 @@ class Answer:
         rows: list[tuple[PropertyReport, Found | None]] = [
             (boot_failure(writer, start), None) for start in self._failed[:1]
         ]
-        for kind, found in self._forecast.failures.items():
+        for kind, found in self._by_cost.failures.items():
             rows.append((failed_outcome(writer, kind, found.hit), found))
         return rows
 

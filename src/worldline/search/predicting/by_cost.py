@@ -37,7 +37,7 @@ class Found:
 
 
 @final
-class Forecast:
+class SearchByCost:
     """A search by cost, and what it has found.
 
     Parameters
