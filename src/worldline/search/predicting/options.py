@@ -57,7 +57,8 @@ class PredictOptions(SearchOptions):
     GROUPS: ClassVar[tuple[Group, ...]] = (
         BEGINNING._replace(
             text="There, every fault may happen as often as --faults says. A trace that is "
-            "written has all of the run, or begins in that state."
+            "written has all of the run; after one that was recorded on real sockets it "
+            "begins in that state."
         ),
         Group(
             "what to try first",
@@ -80,7 +81,8 @@ class PredictOptions(SearchOptions):
         "message that is lost, each once and as far as the network has it)",
         Text("declared|NAME=N,..."),
         written="'declared' for those of System(faults=...), as for 'check'; or a list as "
-        "in resets=1,drops=any, of which what is not named does not happen",
+        "in resets=1,drops=any, where what is not named does not happen, and one peer "
+        "misses a silent reset unless it says deaf=N or deaf=any",
     )
     repeat_cost: int | str | None = option(
         6,
