@@ -36,8 +36,8 @@ as long as a round without losses and with messages of 10 to 50 ms."""
 
 BUGS = {
     "crystalball": {
-        "paxos-cb1": "check zoo:paxos -p bugs=cb1",
-        "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p resets=1",
+        f"paxos-{bug}": f"predict zoo:paxos -p bugs={bug} --max-states 20000"
+        for bug in ("cb1", "cb2")
     },
     "wids": {
         f"paxos-{bug}": f"simulate zoo:paxos -p bugs={bug} -p size=7 -p leaders=7 "
@@ -46,6 +46,13 @@ BUGS = {
     },
 }
 """By paper and by the name of each bug, the command that finds it."""
+
+CROSS_CHECKS = {
+    "crystalball": {
+        "paxos-cb1": "check zoo:paxos -p bugs=cb1",
+        "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p resets=1",
+    },
+}
 
 
 @dataclass(frozen=True)
