@@ -30,22 +30,22 @@ class Bounds:
     ----------
     depth
         States on a path, the initial one counted.
-    cost
-        Cost of a state, where a search goes by cost (`worldline.engine.consequence`):
-        initial states cost 0.
     states
         Distinct states.
     seconds
         Wall-clock seconds.
     memory_mb
         Resident memory of the process, in MiB.
+    cost
+        Cost of a state, where a search goes by cost (`worldline.engine.consequence`):
+        initial states cost 0.
     """
 
     depth: int | None = None
-    cost: int | None = None
     states: int | None = None
     seconds: float | None = None
     memory_mb: int | None = None
+    cost: int | None = None
 
 
 class BoundHit(Exception):
