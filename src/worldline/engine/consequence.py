@@ -173,15 +173,14 @@ class _Costs:
         if limit is not None:
             end = min(end, max(self.met, self.met + limit - statistics.states))
         for fingerprint, row, index, _ in self.fresh[self.met : end]:
+            locate = partial(self.tree.locate, search.tables, index)
+            search.examine(row, fingerprint, locate)
             statistics.states += 1
             statistics.depth = max(statistics.depth, self.lengths[index])
-            search.examine(
-                row, fingerprint, partial(self.tree.locate, search.tables, index)
-            )
-        self.met = end
+            self.met += 1
         if end < len(self.fresh):
             return True
-        statistics.cost = max(statistics.cost, self.cost)
+        self._reach(self.cost)
         return False
 
     def _is_exhausted(self) -> bool:
@@ -194,16 +193,21 @@ class _Costs:
                 return True
             self.cost = min(self.waiting)
         if limit is not None and self.cost >= limit:
-            search.statistics.cost = max(search.statistics.cost, limit)
+            self._reach(limit)
             raise BoundHit("cost")
         return False
+
+    def _reach(self, cost: int) -> None:
+        """Note that all states of at most a cost were judged."""
+        statistics = self.search.statistics
+        statistics.cost = max(statistics.cost, cost)
 
     def _begin_level(self) -> None:
         """Take what is fresh and what is back at this cost, by fingerprint."""
         back = self.waiting.pop(self.cost, [])
         self.level = sorted([*self.fresh, *back], key=_by_fingerprint)
         self.fresh, self.done, self.met = [], 0, 0
-        self.search.statistics.cost = self.cost
+        self._reach(self.cost)
         self.search.tables.tick(self.cost + 2)
 
     def _expand_level(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, final
 from worldline.engine.collections import ACTIONS
 from worldline.engine.decisions import ColumnQuestion, Decision
 from worldline.engine.native.columns import KernelColumns
-from worldline.engine.native.commands import CommandBuffer, Opcode
+from worldline.engine.native.commands import CommandBuffer, Opcode, halves
 from worldline.engine.native.library import library
 from worldline.engine.tables import (
     Ask,
@@ -236,9 +236,9 @@ class KernelTables:
     def _entry(self, entry: Entry) -> int:
         if entry.number not in self._entries:
             self._entries.add(entry.number)
-            self._commands.extend(
-                (Opcode.ENTRY, entry.number, entry.column, entry.fault)
-            )
+            first, second = (*entry.own, _UNSET, _UNSET)[:2]
+            words = (Opcode.ENTRY, entry.number, entry.column, entry.fault)
+            self._commands.extend((*words, first, second, *halves(entry.content)))
         return entry.number
 
     def _numbers_of(self, operations: Iterable[Operations]) -> list[int]:

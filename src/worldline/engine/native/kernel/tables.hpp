@@ -63,6 +63,10 @@ struct Entry {
     int32_t site = kUnknown;    // that offers it; kSeveral
     int32_t item = kUnknown;    // of that site's collection to which it belongs; kSeveral
     bool fault = false;
+    int32_t own[2] = {kUnknown, kUnknown};  // the columns of an own step's key
+    uint64_t content = 0;                   // of an own step: the event's content hash
+
+    bool is_own() const { return own[0] >= 0; }
 };
 
 enum class TreeKind : int32_t { kLeaves = 0, kFork = 1, kAsk = 2 };

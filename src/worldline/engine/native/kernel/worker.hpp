@@ -1,4 +1,4 @@
-// The private state of each thread of a breadth-first search.
+// The private state of each thread of a search level by level.
 #pragma once
 
 #include <array>
@@ -59,6 +59,7 @@ struct alignas(128) Worker {
     Found found;
     std::vector<Candidate> candidates;  // not yet looked up
     Frontier next;                      // the states it found, of the next level
+    Frontier later;                     // the states it put off
     std::vector<Undecided> undecided;   // among them
 
     // Of one batch:
@@ -67,7 +68,9 @@ struct alignas(128) Worker {
     std::vector<Ending> endings;
     std::vector<uint64_t> hits;  // for each watch, the least fingerprint that fits
     std::array<uint32_t, kShards> added;
+    std::vector<std::pair<uint64_t, uint64_t>> keys;  // that are new, by which state
     int64_t tried = 0, generated = 0, left_out = 0, pruned = 0, states = 0;
+    int64_t noted = 0, put_off = 0;
     int64_t room = 0;   // how many states it may still add
     int64_t short_of = 0;  // room that a state needed which was not expanded for want of it
 
@@ -78,7 +81,9 @@ struct alignas(128) Worker {
         endings.clear();
         hits.assign(watches, ~0ULL);
         added.fill(0);
+        keys.clear();
         tried = generated = left_out = pruned = states = room = short_of = 0;
+        noted = put_off = 0;
     }
 
     // Whether it is time to stop: others would soon miss the same.
