@@ -114,7 +114,8 @@ def test_the_page_about_the_zoo_has_every_system_and_command_and_no_other():
     page = PAGE.read_text("utf-8")
     assert sorted(set(re.findall(r"`zoo:([\w-]+)`", page))) == zoo.names()
     verbs = r"check|walk|fuzz|faults|simulate|predict"
-    asked, crossed = [], {}
+    asked: list[tuple[str, str]] = []
+    crossed: dict[str, str] = {}
     for name, rest in re.findall(r"^\| `([\w-]+)` \|(.*)", page, re.M):
         commands = re.findall(rf"`worldline ((?:{verbs}) [^`]+)`", rest)
         if name not in PROGRAMS and commands:

@@ -79,7 +79,7 @@ def choose(
     reference = Chosen(consequence if by_cost else plain, "python")
     if wanted == "python":
         return reference
-    limit = _limit(symmetric, depth_first=depth_first, by_cost=by_cost)
+    limit = _limit(symmetric, depth_first=depth_first)
     if limit:
         if engine == "native":
             raise UsageError(limit, remedy="use the engine 'python', or do without")
@@ -90,15 +90,14 @@ def choose(
         if wanted == "native":
             raise
         return Chosen(reference.run, "python", f"engine python: {missing.what}")
-    from worldline.engine.native.breadth_first import breadth_first as compiled
+    from worldline.engine.native.breadth_first import breadth_first as by_level
+    from worldline.engine.native.consequence import consequence as compiled
 
-    return Chosen(compiled, "native")
+    return Chosen(compiled if by_cost else by_level, "native")
 
 
-def _limit(symmetric: int, *, depth_first: bool, by_cost: bool) -> str:
+def _limit(symmetric: int, *, depth_first: bool) -> str:
     """Say what the native engine cannot do of all this; empty if nothing."""
-    if by_cost:
-        return "the native engine has no prediction"
     if depth_first:
         return "the native engine has no depth-first search"
     if symmetric > MOST_MEMBERS:

@@ -58,4 +58,7 @@ def predict(system: SystemTarget, options: PredictOptions) -> PredictReport:
 def _predicted(made: System, options: PredictOptions) -> PredictReport:
     with held():
         predictor = Predictor(made, options)
-        return predictor.predict(begun(made, options.from_, predictor.onward))
+        try:
+            return predictor.predict(begun(made, options.from_, predictor.onward))
+        finally:
+            predictor.forget()

@@ -103,9 +103,15 @@ class Predictor:
                 by_cost = self._last.by_cost
                 by_cost.search.lift(self._further(by_cost))
             else:
-                self._last = None  # what it holds is free for the next one
+                self.forget()
                 self._last = self._begun(begin, states)
             return self._answered(self._last)
+
+    def forget(self) -> None:
+        """Free what the last prediction holds of its states; the tables stay."""
+        if self._last is not None:
+            self._last.by_cost.search.unfinished = None
+            self._last = None
 
     def _begun(self, begin: Beginning, states: tuple[Snapshot | None, ...]) -> _Stand:
         """Return a prediction that has not searched yet, but for the way to a goal."""
