@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from tests.engine.exploring import counts, explored, outcome
+from tests.search.test_random_systems import Plan, plans
 from tests.systems import FINITE
 
 import worldline as wl
@@ -13,6 +16,7 @@ from worldline.engine.bounds import Bounds
 from worldline.engine.breadth_first import breadth_first
 from worldline.engine.consequence import consequence
 from worldline.loading.loader import load
+from worldline.runs.start import starts
 
 
 def toy() -> wl.System:
@@ -40,18 +44,59 @@ def test_with_all_taken_up_again_the_toy_is_exhausted(price: int) -> None:
     assert (found.states, found.generated, found.put_off) == (16, 25, 4)
 
 
-@pytest.mark.parametrize("price", [1, 6])
-@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
-def test_nothing_is_lost(build: Callable[[], wl.System], price: int) -> None:
-    options = {"keep_going": True, "deadlock": True}
-    whole = explored(build(), breadth_first, **options)
-    search = explored(build(), consequence, repeat_cost=price, **options)
+def lose_nothing(build: Callable[[], wl.System], price: int) -> None:
+    """Compare a search to the end with an exhaustive one."""
+    whole = explored(build(), breadth_first, keep_going=True, deadlock=True)
+    search = explored(
+        build(), consequence, repeat_cost=price, keep_going=True, deadlock=True
+    )
     assert search.exhausted
     for name in ("states", "generated", "pruned", "frontier"):
         assert counts(search)[name] == counts(whole)[name]
     assert search.hits.keys() == whole.hits.keys()
     assert search.failures.keys() == whole.failures.keys()
     assert (search.deadlock is None) == (whole.deadlock is None)
+
+
+@pytest.mark.parametrize("price", [1, 6])
+@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+def test_nothing_is_lost(build: Callable[[], wl.System], price: int) -> None:
+    lose_nothing(build, price)
+
+
+@pytest.mark.parametrize(
+    ("target", "parameters"),
+    [
+        ("zoo:twophase", {"n": "3"}),
+        ("zoo:paxos-clients", {"clients": "1"}),
+        ("zoo:abd", {}),
+        ("zoo:brokentree", {}),
+    ],
+    ids=str,
+)
+def test_nothing_is_lost_in_the_zoo(target: str, parameters: dict[str, str]) -> None:
+    lose_nothing(lambda: load(target, parameters), 6)
+
+
+def lose_nothing_of(plan: Plan, price: int) -> None:
+    assume(all(start.failure is None for start in starts(plan.build())))
+    small = explored(plan.build(), breadth_first, bounds=Bounds(states=2_000))
+    assume(small.bound != "states")
+    lose_nothing(plan.build, price)
+
+
+@pytest.mark.slow
+@given(plans, st.integers(1, 8))
+@settings(max_examples=6, suppress_health_check=list(HealthCheck), deadline=None)
+def test_nothing_is_lost_in_random_systems(plan: Plan, price: int) -> None:
+    lose_nothing_of(plan, price)
+
+
+@pytest.mark.nightly
+@given(plans, st.integers(1, 8))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
+def test_nothing_is_lost_in_many_random_systems(plan: Plan, price: int) -> None:
+    lose_nothing_of(plan, price)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def choose(
     depth_first
         Whether it goes deep before it goes wide.
     by_cost
-        Whether it follows consequences first, as a prediction does.
+        Whether it predicts (`worldline.engine.consequence`).
     symmetric
         Of how many nodes it has to exchange the names.
 
@@ -75,8 +75,8 @@ def choose(
         raise UsageError(
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
-    plain = depth_first_search if depth_first else breadth_first
-    reference = Chosen(consequence if by_cost else plain, "python")
+    run = depth_first_search if depth_first else breadth_first
+    reference = Chosen(consequence if by_cost else run, "python")
     if wanted == "python":
         return reference
     limit = _limit(symmetric, depth_first=depth_first)
@@ -90,10 +90,10 @@ def choose(
         if wanted == "native":
             raise
         return Chosen(reference.run, "python", f"engine python: {missing.what}")
-    from worldline.engine.native.breadth_first import breadth_first as by_level
-    from worldline.engine.native.consequence import consequence as compiled
+    from worldline.engine.native.breadth_first import breadth_first as level_by_level
+    from worldline.engine.native.consequence import consequence as cost_by_cost
 
-    return Chosen(compiled if by_cost else by_level, "native")
+    return Chosen(cost_by_cost if by_cost else level_by_level, "native")
 
 
 def _limit(symmetric: int, *, depth_first: bool) -> str:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +24,7 @@ from worldline.engine.native.consequence import consequence as compiled
 from worldline.engine.native.library import KernelMissing, library
 from worldline.loading.loader import load
 from worldline.runs.start import starts
+from worldline.search.engines import choose
 from worldline.worlds.tabulated import TabulatedWorld
 
 try:
@@ -27,6 +32,7 @@ try:
 except KernelMissing as missing:
     pytest.skip(str(missing), allow_module_level=True)
 
+ROOT = Path(__file__).resolve().parents[3]
 PRICES = [1, 2, 6, None]
 ZOO = [
     ("zoo:toy", {}),
@@ -71,8 +77,9 @@ def test_the_first_violation_is_alike(build: Callable[[], wl.System]) -> None:
 def test_spaces_are_alike_up_to_a_cost(
     build: Callable[[], wl.System], cost: int
 ) -> None:
-    options = {"deadlock": True, "keep_going": True}
-    compare(build, bounds=Bounds(cost=cost), repeat_cost=1, **options)
+    compare(
+        build, bounds=Bounds(cost=cost), repeat_cost=1, deadlock=True, keep_going=True
+    )
 
 
 @pytest.mark.parametrize(("target", "parameters"), ZOO, ids=str)
@@ -86,7 +93,7 @@ def test_the_zoo_is_predicted_alike(
 
 def test_a_prune_cuts_the_same_states() -> None:
     def one_asks(view: wl.View) -> bool:
-        return sum(view[node].counter for node in view.nodes) == 2
+        return bool(sum(view[node].counter for node in view.nodes) == 2)
 
     compare(lambda: load("zoo:toy", {}), prune=one_asks)
 
@@ -143,10 +150,38 @@ def test_what_a_search_holds_is_given_back_when_it_is_told_to() -> None:
     assert not kept.alive
 
 
+def test_it_can_be_chosen() -> None:
+    assert choose("native", by_cost=True).run is compiled
+    assert choose("python", by_cost=True).run is consequence
+
+
+def told(engine: str, hash_seed: str, threads: int) -> str:
+    """What a process with a hash seed says of two predictions."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.engine.telling", engine, str(threads)],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_hash_seeds_do_not_matter() -> None:
+    runs = {told("python", "1", 1), told("python", "2", 1), told("native", "3", 2)}
+    (once,) = runs
+    assert "children_are_not_siblings" in once
+
+
 def agree(plan: Plan, price: int | None, bounds: Bounds) -> None:
     assume(all(start.failure is None for start in starts(plan.build())))
-    options = {"keep_going": True, "deadlock": True, "repeat_cost": price}
-    compare(plan.build, bounds=bounds, **options)
+    compare(
+        plan.build, bounds=bounds, repeat_cost=price, keep_going=True, deadlock=True
+    )
 
 
 some_bounds = st.builds(
