@@ -6,6 +6,8 @@ depth-first search is bounded by a depth.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.room import peak_memory_mb
@@ -34,6 +36,9 @@ from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, goals_of
 from worldline.search.vacuity import never
 from worldline.worlds.purity.audit import audit_predicates
+
+ABSENT = "absent nodes"
+"""The bound of a search that saw all that can happen but for what absent nodes do."""
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 
@@ -138,20 +143,23 @@ def _report(
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
-    complete &= not (statistics.pruned and question.cut.prunes)
+    complete &= not ((statistics.pruned and question.cut.prunes) or question.absent)
     rows = _undeclared(failed, search, writer)
     numbers = {p.name: n for n, p in enumerate(question.searched)}
     bound = search.bound
     seconds = search.meter.seconds
     if bound is None and not complete:
-        bound = "boot failure" if failed else "pruned"
+        bound = _why_incomplete(question, has_failed=bool(failed))
     live = wish.judge(question.properties, question.world, search, writer, bound)
     if live.seconds is not None:
         audit_predicates(question.world, question.properties)
     for p in question.properties:
         hit, is_cut = search.hits.get(numbers.get(p.name, -1)), bool(statistics.pruned)
         judged = live.rows.get(p.name)
-        rows.append(judged or _verdict(writer, p, hit, complete, is_cut=is_cut))
+        row = judged or _verdict(writer, p, hit, complete, is_cut=is_cut)
+        if question.absent and judged is None:
+            row = _with_unseen(row, search.unseen[numbers[p.name]], statistics.states)
+        rows.append(row)
     verdict = combine([row.verdict for row in rows])
     if verdict is Verdict.UNKNOWN and bound is None and live.bound is None:
         bound = "assumed" if statistics.pruned else None
@@ -183,6 +191,30 @@ def _report(
         profile=question.profile,
         liveness_s=live.seconds,
     )
+
+
+def _of_absent(question: CheckQuery, search: Exploration) -> str:
+    """Return how many properties had a verdict in every state, or were violated."""
+    checks = range(len(question.searched))
+    decided = sum(n in search.hits or not search.unseen[n] for n in checks)
+    return (
+        f"nothing is known of {', '.join(question.absent)}: {decided} of {len(checks)} "
+        "properties were decided in every state"
+    )
+
+
+def _why_incomplete(question: CheckQuery, *, has_failed: bool) -> str:
+    if has_failed:
+        return "boot failure"
+    return ABSENT if question.absent else "pruned"
+
+
+def _with_unseen(row: PropertyReport, unseen: int, states: int) -> PropertyReport:
+    """Return what is said of a property where nodes are absent."""
+    if not unseen or row.verdict is not Verdict.UNKNOWN:
+        return replace(row, unseen=unseen)
+    said = f"unseen in {unseen:,} of {states:,} states"
+    return replace(row, unseen=unseen, explanation=said)
 
 
 def _undeclared(
@@ -248,6 +280,8 @@ def _notes(
     question: CheckQuery, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     notes = [chosen.note] if chosen.note else []
+    if question.absent:
+        notes.append(_of_absent(question, search))
     notes += [*question.staged.notes, *question.notes]
     if search.bound == "fingerprints":
         notes.append("two states have the same fingerprint: use the engine 'python'")

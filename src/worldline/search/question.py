@@ -120,7 +120,14 @@ class Limits:
 
 @final
 class CheckQuery:
-    """The question to a system: where to begin and what to evaluate."""
+    """The question to a system: where to begin and what to evaluate.
+
+    Attributes
+    ----------
+    absent
+        The names of what nothing is known of where it begins. Then a deadlock would be
+        none, as nobody knows what those nodes do; and a symmetry says nothing of them.
+    """
 
     def __init__(self, system: System, options: CheckOptions, *, folded: bool) -> None:
         self.profile = Profile() if options.profile else None
@@ -130,11 +137,18 @@ class CheckQuery:
             p for p in self.properties if p.kind is not PropertyKind.LIVENESS
         ]
         self.staged = Staged(begun(system, options.from_))
-        anywhere = self.staged.beginning.anywhere
-        self.world = TabulatedWorld(system, self.profile or UNTIMED, anywhere=anywhere)
+        begin = self.staged.beginning
+        self.absent = begin.absent
+        self.world = TabulatedWorld(
+            system,
+            self.profile or UNTIMED,
+            anywhere=begin.anywhere,
+            partial=bool(self.absent),
+        )
         self.is_staged = False
         self.cut = Cut(system, options.prune, options.assume)
-        self.alike = SymmetryCheck(self.world) if folded else None
+        may_fold = folded and not self.absent
+        self.alike = SymmetryCheck(self.world) if may_fold else None
         self.decisions: dict[str, Decision] = {}
         self.notes: tuple[str, ...] = ()
 
@@ -189,7 +203,7 @@ class CheckQuery:
             for p in self.searched
         ]
         done = None
-        if limits.deadlock:
+        if limits.deadlock and not self.absent:
             finished = self.system.done or all_done
             done = world.decision(
                 Property("done", PropertyKind.SAFETY, finished, "predicate")

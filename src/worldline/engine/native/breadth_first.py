@@ -165,6 +165,9 @@ class _Levels:
         statistics.states, statistics.generated, statistics.pruned = out[:3]
         self._is_full, self._has_collision = bool(out[4]), bool(out[5])
         statistics.left_out = out[6]
+        unseen = self._search.unseen
+        for number in range(len(unseen)):
+            unseen[number] = self._library.wl_unseen(self._handle, number)
 
     def sample(self) -> None:
         """Take over the rows on which a symmetry will be checked."""

@@ -24,7 +24,6 @@ from typing import final
 
 from worldline.model.usercode import activity
 
-
 _WEAK_MODULES = frozenset(
     code.__code__.co_filename
     for code in (weakref.finalize.__call__, weakref.WeakSet.__init__)
