@@ -52,7 +52,7 @@ def test_every_bug_of_the_paper_is_predicted_by_its_command():
         assert words[-2:] == ["--max-states", str(MOST_STATES)]
 
 
-@pytest.mark.parametrize("scene", each())
+@pytest.mark.parametrize("scene", list(each()))
 def test_each_bug_is_predicted_within_few_states(scene: Scene):
     name = VIOLATED[scene.bug]
     report = predict(scene, properties=[name])
@@ -62,7 +62,7 @@ def test_each_bug_is_predicted_within_few_states(scene: Scene):
     assert report.bound == "all violated"
 
 
-@pytest.mark.parametrize("scene", each(fixed=True))
+@pytest.mark.parametrize("scene", list(each(fixed=True)))
 def test_nothing_is_predicted_with_the_bug_fixed(scene: Scene):
     assert predict(scene, fixed=True).predictions == ()
 
@@ -74,7 +74,10 @@ def scene_of(bug: str, faults: str) -> Scene:
 @pytest.mark.slow
 def test_what_forgets_put_off_steps_misses_a_bug_that_is_six_steps_away():
     scene = scene_of("randtree-cb6", USUAL)
-    asked = {"properties": ["root_has_no_siblings"], "max_states": 1_000_000}
+    asked: dict[str, Any] = {
+        "properties": ["root_has_no_siblings"],
+        "max_states": 1_000_000,
+    }
     never = predict(scene, repeat_cost="never", **asked)
     assert (never.predictions, never.bound) == ((), "pruned own steps")
     assert never.verdict is wl.Verdict.UNKNOWN

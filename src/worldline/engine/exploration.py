@@ -20,6 +20,7 @@ from worldline.engine.room import Container
 from worldline.engine.sample import Sample
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
+from worldline.model.verdicts import UNSEEN
 
 _TICK = 512
 """States expanded between two reports of progress."""
@@ -173,6 +174,9 @@ class Exploration:
     hits
         For each check that reported something, where. With a symmetry, `unfold`
         turns what is found into paths of the system itself.
+    unseen
+        For each check, in how many states it was neither true nor false; once it has
+        reported something, that says nothing more.
     failures
         For each kind of failure met, where.
     deadlock
@@ -218,6 +222,7 @@ class Exploration:
         self.meter = meter or Meter(bounds)
         self.large: list[Container] = [one.numbers for one in tables.interners]
         self.hits: dict[int, Hit] = {}
+        self.unseen = [0] * len(checks)
         self.failures: dict[str, Hit] = {}
         self.deadlock: Hit | None = None
         self.bound: str | None = None
@@ -305,7 +310,7 @@ class Exploration:
         """Return the successors of a state, noting what ends there."""
         self.tick()
         options = self.options
-        if options.prune is not None and options.prune(row):
+        if options.prune is not None and options.prune(row) is True:
             self.statistics.pruned += 1
             return []
         if self.symmetry is not None:
@@ -313,7 +318,7 @@ class Exploration:
         successors = self.expander.successors(row, fingerprint)
         if options.done is not None and self.deadlock is None:
             only_faults = all(entry.fault for _, _, entry, _ in successors)
-            if only_faults and not options.done(row):
+            if only_faults and options.done(row) is False:
                 self.deadlock = locate(None)
         return successors
 
@@ -329,8 +334,13 @@ class Exploration:
         if self.symmetry is not None:
             self.examined.add(fingerprint, row)
         for number, check in enumerate(self.checks):
-            if number not in self.hits and check.decision(row) is check.target:
+            if number in self.hits:
+                continue
+            verdict = check.decision(row)
+            if verdict is check.target:
                 self.hits[number] = locate(None)
+            elif verdict is UNSEEN:
+                self.unseen[number] += 1
 
     def is_over(self) -> bool:
         """Say whether something was found that ends the search."""

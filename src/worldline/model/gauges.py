@@ -19,7 +19,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import ModelError, NotRecorded
+from worldline.model.errors import ModelError, Unseen
 from worldline.model.events import Choices, Event
 from worldline.model.gauge_values import ATOMS, kept_value
 from worldline.model.instruments import Instruments
@@ -347,7 +347,7 @@ def _fold_known(
         return
     try:
         _fold(one, instruments.gauges, step, view)
-    except NotRecorded:
+    except Unseen:
         instruments.unknown.add(one.name)
 
 

@@ -24,6 +24,7 @@ from worldline.runs.prefix import Prefix
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start
 from worldline.runs.timeless import without_timeless
+from worldline.search.absence import ABSENT, of_absent, with_unseen
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.cut import Cut
@@ -147,20 +148,23 @@ def _report(
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
-    complete &= not (statistics.pruned and question.cut.prunes)
+    complete &= not ((statistics.pruned and question.cut.prunes) or question.absent)
     rows = _undeclared(failed, search, writer)
     numbers = {p.name: n for n, p in enumerate(question.searched)}
     bound = search.bound
     seconds = search.meter.seconds
     if bound is None and not complete:
-        bound = "boot failure" if failed else "pruned"
+        bound = _why_incomplete(question, has_failed=bool(failed))
     live = wish.judge(question.properties, question.world, search, writer, bound)
     if live.seconds is not None:
         audit_predicates(question.world, question.properties)
     for p in question.properties:
         hit, is_cut = search.hits.get(numbers.get(p.name, -1)), bool(statistics.pruned)
         judged = live.rows.get(p.name)
-        rows.append(judged or _verdict(writer, p, hit, complete, is_cut=is_cut))
+        row = judged or _verdict(writer, p, hit, complete, is_cut=is_cut)
+        if question.absent and judged is None:
+            row = with_unseen(row, search.unseen[numbers[p.name]], statistics.states)
+        rows.append(row)
     verdict = combine([row.verdict for row in rows])
     if verdict is Verdict.UNKNOWN and bound is None and live.bound is None:
         bound = "assumed" if statistics.pruned else None
@@ -192,6 +196,12 @@ def _report(
         profile=question.profile,
         liveness_s=live.seconds,
     )
+
+
+def _why_incomplete(question: SearchQuery, *, has_failed: bool) -> str:
+    if has_failed:
+        return "boot failure"
+    return ABSENT if question.absent else "pruned"
 
 
 def _undeclared(
@@ -257,6 +267,8 @@ def _notes(
     question: SearchQuery, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     notes = [chosen.note] if chosen.note else []
+    if question.absent:
+        notes.append(of_absent(question, search))
     notes += [*question.staged.notes, *question.notes]
     if search.bound == "fingerprints":
         notes.append("two states have the same fingerprint: use the engine 'python'")

@@ -147,6 +147,12 @@ class SearchQuery:
         Whether to visit one only of all states that differ in names.
     profile
         Measures where the time goes.
+
+    Attributes
+    ----------
+    absent
+        The names of what nothing is known of where it begins. Then a deadlock would be
+        none, as nobody knows what those nodes do; and a symmetry says nothing of them.
     """
 
     def __init__(
@@ -166,13 +172,18 @@ class SearchQuery:
         self.properties = wanted
         self.searched = [p for p in wanted if p.kind is not PropertyKind.LIVENESS]
         self.staged = Staged(begin)
+        self.absent = begin.absent
         self.world = world or TabulatedWorld(
-            system, profile or UNTIMED, anywhere=begin.anywhere
+            system,
+            profile or UNTIMED,
+            anywhere=begin.anywhere,
+            partial=bool(self.absent),
         )
         self._verdicts = {} if verdicts is None else verdicts
         self.is_staged = False
         self.cut = cut
-        self.alike = SymmetryCheck(self.world) if folded else None
+        may_fold = folded and not self.absent
+        self.alike = SymmetryCheck(self.world) if may_fold else None
         self.decisions: dict[str, Decision] = {}
         self.notes: tuple[str, ...] = ()
 
@@ -227,7 +238,7 @@ class SearchQuery:
             for p in self.searched
         ]
         done = None
-        if limits.deadlock:
+        if limits.deadlock and not self.absent:
             finished = self.system.done or all_done
             done = world.decision(
                 Property("done", PropertyKind.SAFETY, finished, "predicate")

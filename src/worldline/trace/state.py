@@ -117,7 +117,7 @@ class StateRecord:
     cut
         How the network is split: the position among the header's cuts.
     observers
-        The values of the observers, by name.
+        The values of the observers, by name, but for those of which none is known.
     nodes, absent
         The nodes, in order, but for those without a value, of which the names are
         known alone.

@@ -100,7 +100,7 @@ def test_a_trace_says_from_where_on_a_node_is_not_known():
     assert network.owns["(gauges)"] == ["steps_so_far: not known"]
     (status,) = session.status(["many_at_c"])
     assert status.spans[-1].first == lost + 1
-    assert "it reads c, which no journal tells" in str(status.spans[-1].value)
+    assert "it reads c, of which nothing is known" in str(status.spans[-1].value)
     with pytest.raises(wl.UsageError, match="many_at_c is not known after step"):
         session.explain(lost + 1, "many_at_c")
     assert session.explain(lost, "many_at_c") is not None

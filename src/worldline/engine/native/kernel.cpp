@@ -53,7 +53,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 13; }
+int32_t wl_interface() { return 14; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -209,6 +209,11 @@ const int32_t* wl_rows(Misses* misses) { return misses->rows(); }
 int32_t wl_hit(Search* search, int32_t watch, uint64_t* out) {
     *out = search->shared.watches[watch].fingerprint;
     return *out != ~0ULL;
+}
+
+// How many states there were in which a predicate was neither true nor false.
+int64_t wl_unseen(Search* search, int32_t watch) {
+    return search->shared.watches[watch].unseen;
 }
 
 // Gives the endings met, in order, three integers each: a fingerprint's halves and a leaf.

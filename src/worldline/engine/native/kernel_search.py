@@ -148,6 +148,9 @@ class KernelSearch:
         statistics.states, statistics.generated, statistics.pruned = out[:3]
         self._is_full, self._has_collision = bool(out[4]), bool(out[5])
         statistics.bytes, statistics.left_out = out[3], out[6]
+        unseen = self._search.unseen
+        for number in range(len(unseen)):
+            unseen[number] = self.library.wl_unseen(self.handle, number)
 
     def tick(self, depth: int) -> None:
         """Note the depth at which values are first met from now on.

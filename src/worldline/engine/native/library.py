@@ -20,7 +20,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 13
+INTERFACE = 14
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 UNBOUNDED = 2**62
@@ -60,6 +60,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_misses": (c_int32, [c_void_p, _INT32S]),
     "wl_rows": (_INT32S, [c_void_p]),
     "wl_hit": (c_int32, [c_void_p, c_int32, POINTER(c_uint64)]),
+    "wl_unseen": (c_int64, [c_void_p, c_int32]),
     "wl_endings": (c_int32, [c_void_p, _INT32S]),
     "wl_path": (c_int32, [c_void_p, c_uint64, c_int32, _INT32S, _INT32S]),
     "wl_statistics": (None, [c_void_p, _INT64S]),

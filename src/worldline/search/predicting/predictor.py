@@ -86,7 +86,7 @@ class Predictor:
         self._audited = 0
         self._world: TabulatedWorld | None = None
         self._verdicts: dict[str, Decision] = {}
-        self._anywhere = False
+        self._knows = False, False
         self._last: _Stand | None = None
 
     def predict(self, begin: Beginning) -> PredictReport:
@@ -127,7 +127,7 @@ class Predictor:
             repeat_cost=options.price,
         )
         cut = Cut(self.onward, None, None)
-        world = self._kept_world(anywhere=begin.anywhere)
+        world = self._kept_world(begin)
         query = SearchQuery(
             self.onward,
             self._judged,
@@ -141,20 +141,19 @@ class Predictor:
         by_cost = SearchByCost(stopped or query.search(limits), self._chosen.run)
         return _Stand(states, query, by_cost)
 
-    def _kept_world(self, *, anywhere: bool) -> TabulatedWorld:
-        """Return the tables, new ones if those there are do not do, or take too much.
-
-        Parameters
-        ----------
-        anywhere
-            Whether they are to know of states to which no run leads.
-        """
+    def _kept_world(self, begin: Beginning) -> TabulatedWorld:
+        """Return the tables, new ones if those there are do not do, or take too much."""
+        anywhere, partial = self._knows
+        anywhere |= begin.anywhere
+        partial |= bool(begin.absent)
         is_large = memory_mb() - self._taken > self._memory
-        if self._world is None or is_large or anywhere > self._anywhere:
+        if self._world is None or is_large or (anywhere, partial) != self._knows:
             self._world, self._verdicts = None, {}
             self._taken, self._audited = memory_mb(), 0
-            self._anywhere = anywhere or self._anywhere
-            self._world = TabulatedWorld(self.onward, anywhere=self._anywhere)
+            self._knows = anywhere, partial
+            self._world = TabulatedWorld(
+                self.onward, anywhere=anywhere, partial=partial
+            )
             self.anew += 1
         return self._world
 

@@ -29,7 +29,7 @@ class Prediction:
     trace
         The file of the run, None without one.
     absent
-        The names of nodes of which the state where it begins says nothing.
+        The names of what nothing is known of where it begins: nodes, and observers.
     """
 
     property: str
@@ -70,7 +70,8 @@ class PredictReport(BaseReport):
     bytes
         What the search holds of its states. It depends on the engine.
     decided
-        How many of the properties were decided in all states that were visited.
+        How many of the properties that a state shows were violated, or neither true nor
+        false in no state.
     peak_mb
         The process's peak memory in MiB.
     assumptions

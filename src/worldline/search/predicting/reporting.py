@@ -9,6 +9,7 @@ from worldline.engine.room import peak_memory_mb
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.report import PropertyReport
+from worldline.search.absence import ABSENT, decided, of_absent, with_unseen
 from worldline.search.assumptions import assumptions, conditions
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen
@@ -52,6 +53,7 @@ class PredictionReporter:
             self._search.exhausted
             and not self._failed
             and not (self._search.statistics.pruned and query.cut.prunes)
+            and not query.absent
         )
 
     def report(self, wanted: list[Property]) -> PredictReport:
@@ -67,12 +69,16 @@ class PredictionReporter:
         numbers = {p.name: n for n, p in enumerate(self._query.searched)}
         for prop in wanted:
             met = self._by_cost.hits.get(numbers.get(prop.name, -1))
-            found.append((self._row(prop, met), met))
+            row = self._row(prop, met)
+            if self._query.absent and prop.name in numbers:
+                unseen = self._search.unseen[numbers[prop.name]]
+                row = with_unseen(row, unseen, statistics.states)
+            found.append((row, met))
         rows = [row for row, _ in found]
         verdict = combine([row.verdict for row in rows])
         bound = self._search.bound
         if not self._is_complete:
-            bound = bound or ("boot failure" if self._failed else "pruned")
+            bound = bound or self._why_incomplete()
             verdict = Verdict.UNKNOWN if verdict is Verdict.HOLDS else verdict
         premises, notes = self._words(verdict, rows)
         return PredictReport(
@@ -87,7 +93,7 @@ class PredictionReporter:
             cost=statistics.cost,
             depth=statistics.depth,
             bytes=statistics.bytes,
-            decided=sum(row.verdict is not Verdict.NOT_SEARCHED for row in rows),
+            decided=decided(self._search),
             seconds=self._search.meter.seconds,
             peak_mb=peak_memory_mb(),
             bound=bound,
@@ -96,6 +102,11 @@ class PredictionReporter:
             assumptions=premises,
             notes=notes,
         )
+
+    def _why_incomplete(self) -> str:
+        if self._failed:
+            return "boot failure"
+        return ABSENT if self._query.absent else "pruned"
 
     def _failures(self) -> list[tuple[PropertyReport, Found | None]]:
         """Return what nobody has to declare: handlers that fail."""
@@ -145,6 +156,7 @@ class PredictionReporter:
                 steps=row.steps or 0,
                 states=0 if one is None else one.states,
                 trace=row.trace,
+                absent=self._query.absent,
             )
             for row, one in found
             if row.verdict is Verdict.VIOLATED
@@ -162,6 +174,8 @@ class PredictionReporter:
         notes = [self._chosen.note] if self._chosen.note else []
         if verdict is not Verdict.HOLDS:
             notes += scope
+        if query.absent:
+            notes.append(of_absent(query, search))
         notes += [*query.staged.notes, *query.notes]
         if search.bound == "fingerprints":
             notes.append(

@@ -165,7 +165,9 @@ class Expansion {
         const PackedRow row(shared_.packing, states.words(shared_.packing, state));
         const int32_t verdict = worker.judge.decide(watch.decision, row, worker.look.misses);
         if (verdict == kUnknown) return false;
-        if ((verdict == kTrue) == watch.target)
+        if (verdict == kUnseen)
+            ++worker.unseen[at];
+        else if ((verdict == kTrue) == watch.target)
             worker.hits[at] = std::min(worker.hits[at], fingerprint);
         return true;
     }

@@ -179,8 +179,11 @@ class Search {
         for (const Position at : worker.retry) retry_.push_back(at);
         for (const Ending& ending : worker.endings) note(ending);
         misses.add_all(worker.look.misses);
-        for (size_t at = 0; at < shared.watches.size(); ++at)
-            shared.watches[at].fingerprint = std::min(shared.watches[at].fingerprint, worker.hits[at]);
+        for (size_t at = 0; at < shared.watches.size(); ++at) {
+            Watch& watch = shared.watches[at];
+            watch.fingerprint = std::min(watch.fingerprint, worker.hits[at]);
+            watch.unseen += worker.unseen[at];
+        }
         for (const auto& part : worker.finished) {
             if (!keeps_level()) shared.level.finish(part.first, part.second, shared.stock);
             pending_ -= part.second;

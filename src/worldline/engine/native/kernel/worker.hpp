@@ -22,6 +22,7 @@ struct Watch {
     bool target;
     bool is_over = false;          // something was found at an earlier level
     uint64_t fingerprint = ~0ULL;  // of the state: the least of its level
+    int64_t unseen = 0;            // states in which it was neither true nor false
 };
 
 // An outcome that is a failure, or (leaf -1) a state where only faults can happen.
@@ -67,6 +68,7 @@ struct alignas(128) Worker {
     std::vector<std::pair<uint32_t, uint32_t>> finished;  // chunk, how many of it
     std::vector<Ending> endings;
     std::vector<uint64_t> hits;  // for each watch, the least fingerprint that fits
+    std::vector<int64_t> unseen;  // for each watch, the states in which it was unseen
     std::array<uint32_t, kShards> added;
     std::vector<std::pair<uint64_t, uint64_t>> keys;  // that are new, by which state
     int64_t tried = 0, generated = 0, left_out = 0, pruned = 0, states = 0;
@@ -80,6 +82,7 @@ struct alignas(128) Worker {
         finished.clear();
         endings.clear();
         hits.assign(watches, ~0ULL);
+        unseen.assign(watches, 0);
         added.fill(0);
         keys.clear();
         tried = generated = left_out = pruned = states = room = short_of = 0;
