@@ -9,15 +9,11 @@ prediction that forgets what it puts off, as the paper prints it, and random wal
 the same state, for the same property and under the same faults. Every search has tables
 that are cold and one thread; seconds are of the processor, from making the system to the
 confirmed run, and the kernel is loaded before.
-
-The second table is of one predictor, which is asked of a state, then of another one that is
-a step away, and of the first again, so that its tables are cold, warm and warmer.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
 import shlex
 import sys
 import time
@@ -33,11 +29,6 @@ from benchmarks.results import Part  # noqa: E402
 import worldline as wl  # noqa: E402
 from worldline import zoo  # noqa: E402
 from worldline.loading.loader import load  # noqa: E402
-from worldline.runs.start import Beginning, start_after  # noqa: E402
-from worldline.search.predicting.options import PredictOptions  # noqa: E402
-from worldline.search.predicting.predictor import Predictor  # noqa: E402
-from worldline.search.question import begun  # noqa: E402
-from worldline.worlds.direct import DirectWorld  # noqa: E402
 
 MOST_STATES = 20_000
 """For a prediction."""
@@ -214,47 +205,6 @@ def line(scene: Scene) -> str:
     )
 
 
-WARMED = ("randtree-cb3", "randtree-cb5", "chord-cb1")
-"""Bugs of whose states the second table is, with the bugs fixed."""
-
-
-def warmed(scene: Scene, states: int = 30_000) -> Iterator[str]:
-    """Yield the lines of the second table for a state."""
-    system = scene.system(fixed=True)
-    asked = PredictOptions.of(
-        max_states=states, faults="declared", threads=1, traces=False
-    )
-    predictor = Predictor(system, asked)
-    here = begun(system, None)
-    there = after_a_step(system, here)
-    for tables, begin in (("cold", here), ("warm", there), ("warmer", here)):
-        report, seconds = timed(functools.partial(predictor.predict, begin))
-        each = report.bytes / max(report.states, 1)
-        yield (
-            f"| {scene.bug} | {tables} | {report.states:,} | {report.cost} "
-            f"| {report.depth} | {seconds:.2f} s | {report.bytes / 2**20:.1f} MiB "
-            f"| {each:.0f} |"
-        )
-
-
-def after_a_step(system: wl.System, begin: Beginning) -> Beginning:
-    """Return the state after the first possible event that leads to another one."""
-    (start,) = begin.starts
-    assert start.snapshot is not None
-    world = DirectWorld(system)
-    world.restore(start.snapshot)
-    for event in world.enabled():
-        way = [*start.prologue, (event, ())]
-        there = start_after(system, start.boot, way)
-        if there.snapshot != start.snapshot:
-            return Beginning([there])
-    raise ValueError(f"nothing happens in {system.name}")
-
-
-WARM_HEAD = (
-    "| state | tables | states | cost | depth | seconds | of states | B/state |\n"
-    "|---|---|---:|---:|---:|---:|---:|---:|"
-)
 HEAD = (
     "| bug | faults | predicted: states, time | cost | steps (shortest) "
     "| exhaustive: states, time | never put back: states, time | random walks "
@@ -270,11 +220,7 @@ def main() -> None:
     arguments = parser.parse_args()
     wl.check("zoo:toy", traces=False)  # loads the kernel
     part = Part("predictions.py")
-    wanted = list(scenes(arguments.bugs))
-    part.say("\n".join([HEAD, *map(line, wanted)]))
-    usual = [scene for scene in wanted if scene.faults == USUAL]
-    rows = [row for one in usual if one.bug in WARMED for row in warmed(one)]
-    part.say("\n".join([WARM_HEAD, *rows]))
+    part.say("\n".join([HEAD, *map(line, scenes(arguments.bugs))]))
     if arguments.write:
         part.write()
 

@@ -80,8 +80,9 @@ def test_nothing_is_lost_in_the_zoo(target: str, parameters: dict[str, str]) -> 
 
 def lose_nothing_of(plan: Plan, price: int) -> None:
     assume(all(start.failure is None for start in starts(plan.build())))
-    small = explored(plan.build(), breadth_first, bounds=Bounds(states=2_000))
-    assume(small.bound != "states")
+    most = Bounds(states=2_000)
+    small = explored(plan.build(), breadth_first, bounds=most, keep_going=True)
+    assume(small.exhausted)
     lose_nothing(plan.build, price)
 
 
@@ -94,7 +95,7 @@ def test_nothing_is_lost_in_random_systems(plan: Plan, price: int) -> None:
 
 @pytest.mark.nightly
 @given(plans, st.integers(1, 8))
-@settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=1_000, suppress_health_check=list(HealthCheck), deadline=None)
 def test_nothing_is_lost_in_many_random_systems(plan: Plan, price: int) -> None:
     lose_nothing_of(plan, price)
 

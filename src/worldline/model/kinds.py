@@ -136,11 +136,6 @@ class Kind:
         """Whether the environment injects it: the application, or a fault."""
         return self.origin is not Origin.INTERNAL
 
-    @property
-    def is_network_step(self) -> bool:
-        """Whether the network brings it about, and freely; all else is a node's own."""
-        return self.arrives and not self.budgets
-
     def budget(self, payload: Any) -> str | None:
         """Return the budget that an event with this payload draws on; None if free."""
         if len(self.budgets) < 2:

@@ -153,7 +153,7 @@ class TabulatedWorld:
 
     def _own(self, event: Event) -> tuple[int, ...]:
         """Return the columns that say where the node of an own step stands."""
-        if event.kind.is_network_step:
+        if event.is_network_step:
             return ()
         if event.node is None:
             return (Layout.PARTITION,)

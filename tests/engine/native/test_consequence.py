@@ -202,7 +202,7 @@ def test_random_systems_are_predicted_alike(
 
 @pytest.mark.nightly
 @given(plans, st.sampled_from(PRICES), some_bounds)
-@settings(max_examples=400, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=1_000, suppress_health_check=list(HealthCheck), deadline=None)
 def test_many_random_systems_are_predicted_alike(
     plan: Plan, price: int | None, bounds: Bounds
 ) -> None:

@@ -50,7 +50,7 @@ def changes(system: System, event: Event, *, charge: bool = True) -> list[Change
         for node, operation in system.network.operations(event, system.ids)
     ]
     kind = event.kind
-    if kind.is_network_step:
+    if event.is_network_step:
         return effects
     if event.node is not None:
         hidden = layout.hidden(system.index[event.node])
