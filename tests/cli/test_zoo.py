@@ -271,7 +271,9 @@ def test_what_there_is_not_is_refused_with_what_there_is(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("paper", "cases"), [("molly", 7), ("wids", 12)])
+@pytest.mark.parametrize(
+    ("paper", "cases"), [("crystalball", 15), ("molly", 7), ("wids", 12)]
+)
 def test_every_bug_of_a_paper_is_found_and_no_control_accused(
     paper: str, cases: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -119,7 +119,7 @@ def test_nodes_that_join_at_once_are_told_the_same_as_in_figure_12():
 @slow
 @pytest.mark.parametrize("start", ["", *SEARCHED])
 def test_the_fixed_ring_survives_every_fault(start: str):
-    system = chord.system(start=start, resets=1, connection_errors=1)
+    system = chord.system(start=start, resets=1, silent_resets=1, connection_errors=1)
     report = wl.check(system, max_states=5_000, traces=False)
     assert report.verdict is wl.Verdict.UNKNOWN
 

@@ -141,7 +141,7 @@ def test_rt2_hides_the_root_from_the_application():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"bugs": ("rt18",)}, {"start": "cb7"}, {"bugs": ("cb1", "")}]
+    "parameters", [{"bugs": ("rt18",)}, {"start": "cb8"}, {"bugs": ("cb1", "")}]
 )
 def test_an_unknown_name_is_refused_with_those_that_exist(parameters: dict[str, Any]):
     with pytest.raises(ValueError, match=r"no (bug|start) '.*'; there are rt"):

@@ -24,7 +24,8 @@ cb2
     diffs under way are lost then. The fix: it forgets the receiver, and tells everything
     to one that asks again.
 cb3
-    The whole file map, which a new receiver is told, is refused, and is taken for told.
+    The whole file map, with which a receiver is answered that asks, is refused, and is
+    taken for told.
     The fix: it is owed, and comes with the first diff.
 
 Of the last two the paper says only that they are variants of the same property under

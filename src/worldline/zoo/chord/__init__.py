@@ -105,6 +105,7 @@ def system(
     start: str = "",
     bugs: tuple[str, ...] = (),
     resets: int = 0,
+    silent_resets: int = 0,
     connection_errors: int = 0,
 ) -> wl.System:
     """Let every node join the ring once, and again after each reset.
@@ -124,8 +125,9 @@ def system(
         contacts, and has no fingers.
     bugs
         Some of `SWITCHES`.
-    resets, connection_errors
-        How often nodes are reset, and connections break.
+    resets, silent_resets, connection_errors
+        How often nodes are reset, are reset without all of their peers noticing, and
+        connections break.
 
     Raises
     ------
@@ -159,7 +161,11 @@ def system(
         },
         network=wl.streams(),
         workload=[wl.script(node, [wl.invoke(Chord.join, asked)]) for node in names],
-        faults=wl.Faults(resets=resets, connection_errors=connection_errors),
+        faults=wl.Faults(
+            resets=resets,
+            silent_resets=silent_resets,
+            connection_errors=connection_errors,
+        ),
         properties=[*OF_RING, *(OF_FINGERS if fingers else ())],
         gauges=GAUGES,
         prologue=prologue,

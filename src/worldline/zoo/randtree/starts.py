@@ -119,16 +119,21 @@ def _handed_over(n: Names) -> Patterns:
     ]
 
 
-def _moved_below_sibling(n: Names) -> Patterns:
-    """R is the root of A and C; B was under A and now, after a reset, is under C.
-
-    A has not noticed the reset.
-    """
+def _below_child(n: Names) -> Patterns:
+    """R is the root of A and C, and B is under A."""
     to_a = [
         wl.events.call(n["b"], RandTree.join_overlay),
         wl.events.deliver(n["r"], Join, n["b"], choices=[1]),
         wl.events.settle(),
     ]
+    return [*_joins(n["r"]), *_joins(n["c"]), *_joins(n["a"]), *to_a]
+
+
+def _moved_below_sibling(n: Names) -> Patterns:
+    """R is the root of A and C; B was under A and now, after a reset, is under C.
+
+    A has not noticed the reset.
+    """
     to_c = [
         wl.events.reset(n["b"], deaf=[n["a"]]),
         wl.events.transport_error(n["r"], n["b"]),
@@ -136,7 +141,7 @@ def _moved_below_sibling(n: Names) -> Patterns:
         wl.events.deliver(n["r"], Join, n["b"], choices=[0]),
         wl.events.settle(),
     ]
-    return [*_joins(n["r"]), *_joins(n["c"]), *_joins(n["a"]), *to_a, *to_c]
+    return [*_below_child(n), *to_c]
 
 
 def _two_children(n: Names) -> Patterns:
@@ -166,6 +171,11 @@ def _gave_up_root(n: Names) -> Patterns:
     """A was the root of B and C; R joined A, and A made it the root."""
     joins = [_joins(n[name]) for name in ("a", "c", "b", "r")]
     return [step for steps in joins for step in steps]
+
+
+def _waits(n: Names) -> Patterns:
+    """B has asked A for a place, and A has yet to join itself."""
+    return [wl.events.call(n["b"], RandTree.join_overlay)]
 
 
 def _asked_two_roots(n: Names) -> Patterns:
@@ -238,6 +248,8 @@ def _accepted_twice(n: Names) -> Patterns:
     return [*placed, *first, *second, *below_p, *k_moves, *p_asks_r]
 
 
+_FOUR = {"r": (), "c": ("r",), "a": ("r",), "b": ("r",)}
+
 STARTS = {
     "rt3": Start({"n0": (), "n1": (), "n2": ("n0", "n1")}),
     "rt4": Start({"r": ("q",), "q": (), "p": (), "c": ("q", "p")}, _asked_two_roots),
@@ -262,9 +274,8 @@ STARTS = {
     "rt14": Start({"n0": (), "n1": ("n2",), "n2": ("n0", "n1")}, _two_roots),
     "cb1": Start({"n1": ("n9",), "n9": (), "n13": ("n9",)}, _root_above),
     "cb2": Start({"r": ("a",), "a": (), "b": ("r", "a")}, _handed_over),
-    "cb3": Start(
-        {"r": (), "c": ("r",), "a": ("r",), "b": ("r",)}, _moved_below_sibling
-    ),
+    "cb3": Start(_FOUR, _moved_below_sibling),
+    "cb3-before": Start(_FOUR, _below_child),
     "cb4": Start({"r": (), "c": ("r",), "a": ("r",)}, _two_children),
     "cb5": Start(
         {
@@ -279,4 +290,5 @@ STARTS = {
         max_children=3,
     ),
     "cb6": Start({"r": ("a",), "a": (), "b": ("c",), "c": ("a",)}, _gave_up_root),
+    "cb7": Start({"b": ("a",), "a": ()}, _waits),
 }
