@@ -256,7 +256,7 @@ class View:
             )
         return self._reader.read(read_of(INSTRUMENTS, "gauge", name))
 
-    def for_each_node(self, predicate: Callable[[View, NodeId], bool]) -> bool:
+    def for_each_node(self, predicate: Callable[[View, NodeId], bool | None]) -> bool:
         """Say whether ``predicate(view, node)`` holds for every node.
 
         Verdicts are remembered per node, so this is faster than a loop.
@@ -266,7 +266,9 @@ class View:
             return self._every(self, pure, 1)
         return self._all(pure, ((node,) for node in self.nodes), 1)
 
-    def for_each_pair(self, predicate: Callable[[View, NodeId, NodeId], bool]) -> bool:
+    def for_each_pair(
+        self, predicate: Callable[[View, NodeId, NodeId], bool | None]
+    ) -> bool:
         """Say whether ``predicate(view, a, b)`` holds for every pair ``a < b``."""
         pure = Pure.of(predicate)
         if self._every is not None:

@@ -15,6 +15,7 @@ from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.structure import Structure, Watcher
+from worldline.model.usercode.user_functions import verdict
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, Reader, View, observed, read_of
 from worldline.runs.condition import Condition, condition_of
@@ -150,7 +151,8 @@ class _Recording:
         self.failing = (function.function, nodes)
         answer: StateVerdict
         if view.ways is None:
-            answer = bool(function.function(view, *nodes))
+            predicate = function.function
+            answer = verdict(predicate(view, *nodes), predicate, "a predicate")
         else:
             answer = seen_for(function, view.apart(), nodes)
         if answer is not False:
