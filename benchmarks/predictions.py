@@ -3,8 +3,8 @@
 Run ``python benchmarks/predictions.py``; it prints Markdown. With ``--write`` the page of
 results has it; names of bugs, such as ``randtree-cb6``, run these alone.
 
-Each bug is predicted under two sets of faults: its own, those of the command that finds it
-by exhaustive search, and the usual ones of a prediction. Beside it stand exhaustive search,
+Each bug is predicted from its live state (`live_starts.py`) under two sets of faults: its own,
+those that it needs, and the usual ones of a prediction. Beside it stand exhaustive search,
 prediction that forgets what it puts off, as the paper prints it, and random walks, all from
 the same state, for the same property and under the same faults. Every search has tables
 that are cold and one thread; seconds are of the processor, from making the system to the
@@ -14,20 +14,19 @@ confirmed run, and the kernel is loaded before.
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.live_starts import STARTS  # noqa: E402
 from benchmarks.results import Part  # noqa: E402
 
 import worldline as wl  # noqa: E402
-from worldline import zoo  # noqa: E402
 from worldline.loading.loader import load  # noqa: E402
 
 MOST_STATES = 20_000
@@ -47,12 +46,12 @@ class Scene(NamedTuple):
     target, parameters
         What loads the system, with the bug and in the state.
     faults
-        `OWN`, those of the cross-check; or `USUAL`, those of a prediction.
+        `OWN`, those that the bug needs; or `USUAL`, those of a prediction.
     """
 
     bug: str
     target: str
-    parameters: dict[str, str]
+    parameters: Mapping[str, str]
     faults: str
 
     def system(self, *, fixed: bool = False) -> wl.System:
@@ -92,14 +91,10 @@ class Told(NamedTuple):
 
 def scenes(bugs: list[str]) -> Iterator[Scene]:
     """Yield every bug under both sets of faults."""
-    for name, case in zoo.cross_checks().items():
-        if case.paper != "crystalball" or (bugs and name not in bugs):
-            continue
-        words = shlex.split(case.command)
-        given = [words[at + 1] for at, word in enumerate(words) if word == "-p"]
-        parameters = dict(one.split("=", 1) for one in given)
-        for faults in (OWN, USUAL):
-            yield Scene(name, words[1], parameters, faults)
+    for name, start in STARTS.items():
+        if not bugs or name in bugs:
+            for faults in (OWN, USUAL):
+                yield Scene(name, start.target, start.parameters, faults)
 
 
 def timed(search: Callable[[], Any]) -> tuple[Any, float]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from benchmarks.live_starts import STARTS
 from benchmarks.predictions import MOST_STATES, OWN, USUAL, Scene, scenes
 
 import worldline as wl
@@ -50,6 +51,9 @@ def test_every_bug_of_the_paper_is_predicted_by_its_command():
         words = zoo.bugs()[name].command.split()
         assert words[0] == "predict"
         assert words[-2:] == ["--max-states", str(MOST_STATES)]
+        given = dict(word.split("=") for word in words if "=" in word)
+        # From where the scenario leaves the most to predict.
+        assert given.items() <= STARTS[name].parameters.items()
 
 
 @pytest.mark.parametrize("scene", list(each()))

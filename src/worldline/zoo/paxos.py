@@ -36,7 +36,8 @@ as long as a round without losses and with messages of 10 to 50 ms."""
 
 BUGS = {
     "crystalball": {
-        f"paxos-{bug}": f"predict zoo:paxos -p bugs={bug} --max-states 20000"
+        f"paxos-{bug}": f"predict zoo:paxos -p bugs={bug} -p start=chosen "
+        "--max-states 20000"
         for bug in ("cb1", "cb2")
     },
     "wids": {

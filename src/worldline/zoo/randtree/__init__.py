@@ -68,8 +68,8 @@ _WALKS = {
     "rt13": "-p start=rt13 -p resets=1 --max-steps 500",
 }
 _PREDICTED = {
-    **{bug: f"-p start={bug}" for bug in ("cb1", "cb2", "cb3", "cb4", "cb5", "cb6")},
-    "cb7": "-p size=2",
+    **{f"cb{number}": f"-p start=cb{number}" for number in range(1, 8)},
+    "cb3": "-p start=cb3-before",
 }
 _CHECKS = {
     bug: f"check zoo:randtree -p bugs={bug} {options}"
