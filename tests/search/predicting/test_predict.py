@@ -22,9 +22,12 @@ from tests.search.predicting.counters import (
 )
 
 import worldline as wl
+from worldline.model.absent import without
 from worldline.runs.record import Ending, record
+from worldline.runs.start import starts
 from worldline.search.engines import choose
 from worldline.trace.format import read, write
+from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
 
 HOLDS, UNKNOWN, VIOLATED = wl.Verdict.HOLDS, wl.Verdict.UNKNOWN, wl.Verdict.VIOLATED
@@ -266,3 +269,26 @@ def test_what_cannot_be_asked_of_a_run_is_refused():
         wl.predict(two(not_both), from_="one.wl:7")
     with pytest.raises(wl.InputError, match="the trace has the nodes a, b"):
         wl.predict(one(below(3)), from_="one.wl")
+
+
+def test_what_is_absent_is_named_and_what_reads_it_is_not_decided(predict: Predict):
+    system = two(below(4), not_both)
+    (start,) = starts(system)
+    assert start.snapshot is not None
+    begins = Checkpoint(without(system, start.snapshot, {B}))
+    ending = Ending(None, None, UNKNOWN)
+    world = DirectWorld(system)
+    kept = record(
+        world, (), (), (), ending=ending, engine="test", seed=0, begins=begins
+    )
+    write(kept, "partial.wl")
+    report = predict(system, from_="partial.wl")
+    # The first node alone decides the first property; the other needs both.
+    assert found(report) == [("below_4", 4, 4, 5)]
+    assert report.predictions[0].absent == ("b",)
+    assert (report.states, report.bound, report.decided) == (6, "absent nodes", 1)
+    rows = {row.name: (row.verdict, row.unseen) for row in report.properties}
+    # Once it is violated, nobody asks any more.
+    assert rows == {"below_4": (VIOLATED, 4), "not_both": (UNKNOWN, 5)}
+    assert report.trace is not None
+    assert wl.replay(report.trace, system=system).reproduced
