@@ -174,7 +174,9 @@ def hits(search: Exploration) -> str:
     """Say after how many states something was found, and by how many steps."""
     found = [len(h.path) for h in (*search.hits.values(), *search.failures.values())]
     states = f"{search.statistics.states:,}"
-    return f"{states}, {min(found)} steps" if found else f"none in {states}"
+    if not found:
+        return f"none in {states}"
+    return f"{states}, {min(found)} step{'s' if min(found) > 1 else ''}"
 
 
 def bugs() -> Iterator[str]:

@@ -129,3 +129,10 @@ def test_what_does_not_go_together_is_refused() -> None:
         explored(toy(), consequence, bounds=Bounds(depth=3))
     with pytest.raises(wl.UsageError, match="repeat_cost=0"):
         explored(toy(), consequence, repeat_cost=0)
+
+
+def test_a_search_that_ended_in_the_midst_of_a_step_does_not_go_on() -> None:
+    search = explored(toy(), consequence)
+    search.bound = "memory"
+    with pytest.raises(wl.UsageError, match="cannot go on"):
+        search.lift(Bounds())

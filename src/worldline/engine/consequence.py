@@ -14,9 +14,9 @@ state, that of the last node is kept (`worldline.engine.breadth_first` says why)
 is a matter of content alone. The depth of a state is that of the path kept.
 
 The bound on states is looked at after each cost: of the states then met, those with the
-least fingerprints count up to the bound. No bound loses what was met beyond it: a search
-that is run again, with other bounds (`Exploration.lift`), goes on where it stood, and
-gives what one that ran through would have given.
+least fingerprints count up to the bound, and the others are kept. A search that is run
+again, with other bounds (`Exploration.lift`), goes on where it stood, and gives what one
+that ran through would have given.
 
 References
 ----------

@@ -20,10 +20,14 @@ from worldline.engine.room import Container
 from worldline.engine.sample import Sample
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
+from worldline.model.errors import UsageError
 from worldline.model.verdicts import UNSEEN
 
 _TICK = 512
 """States expanded between two reports of progress."""
+
+_FOR_GOOD = ("memory", "interrupted", "fingerprints")
+"""Bounds that may end a search in the midst of a step."""
 
 _GLANCE = 16
 """States expanded between two looks at the clock."""
@@ -253,7 +257,17 @@ class Exploration:
 
         Time and memory are counted from now on. `worldline.engine.consequence` can go
         on, in both engines; others would begin anew.
+
+        Raises
+        ------
+        UsageError
+            If the search ended where it cannot go on: in the midst of a step.
         """
+        if self.bound in _FOR_GOOD:
+            raise UsageError(
+                f"a search that ended by {self.bound!r} cannot go on",
+                remedy="begin a new one",
+            )
         self.bounds, self.meter, self.bound = bounds, Meter(bounds), None
 
     def tick(self) -> None:

@@ -157,8 +157,8 @@ class Entry:
     fault
         Whether it is a fault.
     own
-        The columns that say where its node stands, if it is an own step; none of what
-        the network does (`worldline.engine.consequence`).
+        The one or two columns that say where its node stands, if it is an own step;
+        none of what the network does (`worldline.engine.consequence`).
     content
         The 64-bit content hash of the event, if it is an own step.
     changes
