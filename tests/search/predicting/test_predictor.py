@@ -77,3 +77,12 @@ def test_tables_that_take_too_much_are_given_up():
     for steps in range(3):
         assert one.predict(later(one, steps)).states == (6 - steps) * 6
     assert one.anew == 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_after_a_bound_that_cuts_a_step_it_begins_anew(engine: str):
+    one = predictor(below(9), max_memory=1, engine=engine)
+    begin = Beginning(starts(one.onward))
+    for _ in range(2):
+        report = one.predict(begin)
+        assert (report.bound, report.verdict) == ("memory", wl.Verdict.UNKNOWN)

@@ -13,6 +13,7 @@ from typing import final
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.room import memory_mb
+from worldline.model.errors import UsageError
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
@@ -99,19 +100,28 @@ class Predictor:
         """
         states = tuple(start.snapshot for start in begin.starts)
         with held(), watched():
-            if self._last is not None and self._last.states == states:
-                by_cost = self._last.by_cost
-                by_cost.search.lift(self._further(by_cost))
-            else:
+            stand = self._going_on(states)
+            if stand is None:
                 self.forget()
-                self._last = self._begun(begin, states)
-            return self._answered(self._last)
+                stand = self._last = self._begun(begin, states)
+            return self._answered(stand)
 
     def forget(self) -> None:
         """Free what the last prediction holds of its states; the tables stay."""
         if self._last is not None:
             self._last.by_cost.search.unfinished = None
             self._last = None
+
+    def _going_on(self, states: tuple[Snapshot | None, ...]) -> _Stand | None:
+        """Return the last prediction if it is of these states and can go on."""
+        stand = self._last
+        if stand is None or stand.states != states:
+            return None
+        try:
+            stand.by_cost.search.lift(self._further(stand.by_cost))
+        except UsageError:  # it was ended in the midst of a step
+            return None
+        return stand
 
     def _begun(self, begin: Beginning, states: tuple[Snapshot | None, ...]) -> _Stand:
         """Return a prediction that has not searched yet, but for the way to a goal."""
