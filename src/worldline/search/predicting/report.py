@@ -21,9 +21,10 @@ class Prediction:
     property
         The safety property that is false at its end, or how a handler fails there.
     cost
-        That of the state at its end: a step costs 1, and what was put off more.
+        That of the state at its end as it was found: a step costs 1, and what was put off
+        more.
     steps
-        How many steps it has from where the prediction began, as it was found.
+        How many steps it has from where the prediction began.
     states
         How many distinct states were visited when all of that cost were.
     trace

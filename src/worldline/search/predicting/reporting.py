@@ -190,10 +190,11 @@ def with_rows(
     report: PredictReport, rows: list[PropertyReport], notes: list[str]
 ) -> PredictReport:
     """Return a report with other runs of the same violations, such as shorter ones."""
-    traces = {row.name: row.trace for row in rows}
+    by_name = {row.name: row for row in rows}
     predictions = tuple(
-        replace(one, trace=traces.get(one.property, one.trace))
+        replace(one, trace=row.trace, steps=row.steps or 0)
         for one in report.predictions
+        for row in [by_name[one.property]]
     )
     return replace(
         report,
