@@ -101,14 +101,20 @@ class _Costs:
 
     Attributes
     ----------
-    cost
-        That of the states which are judged, or expanded, next.
+    tree, lengths
+        How each state was first met, and how many states are on that way.
     executed
         For each key, the fingerprint of the state that took its step first.
+    cost
+        That of the states which are judged, or expanded, next.
     fresh, met
         The states first met at this cost, and how many of them were judged.
     level, done
-        The states to expand at this cost, and how many of them were.
+        The states to expand at this cost, and how many of them were; None in between.
+    later, new_here
+        The states that they lead to, and the numbers of these in the ancestry.
+    waiting
+        The states put off, by the cost at which they are back.
     """
 
     def __init__(self, search: Exploration) -> None:

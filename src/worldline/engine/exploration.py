@@ -195,7 +195,8 @@ class Exploration:
         before it by which no other was reached first; each level in order of
         fingerprints. With how they were reached.
     unfinished
-        What a strategy that can go on has left where it stands; see `lift`.
+        What a strategy that can go on has left where it stands; see `lift`. None gives
+        back the memory at once.
     """
 
     def __init__(

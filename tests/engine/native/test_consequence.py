@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.consequence import PLACES
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.engine.exploring import exploration, explored, outcome
@@ -88,6 +89,16 @@ def test_the_zoo_is_predicted_alike(
     target: str, parameters: dict[str, str], price: int | None
 ) -> None:
     bounds = Bounds(states=300)
+    compare(lambda: load(target, parameters), repeat_cost=price, bounds=bounds)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("price", [6, None])
+@pytest.mark.parametrize("place", PLACES)
+def test_large_predictions_are_alike(place: str, price: int | None) -> None:
+    """Rows are packed anew, and levels have many chunks."""
+    bounds = Bounds(states=20_000)
+    target, parameters = PLACES[place]
     compare(lambda: load(target, parameters), repeat_cost=price, bounds=bounds)
 
 
