@@ -129,7 +129,7 @@ int32_t wl_sample(BreadthFirst* search, int32_t of_expanded, int32_t* out) {
 }
 
 void wl_watch(BreadthFirst* search, int32_t decision, int32_t target) {
-    search->shared.watches.push_back(Watch{decision, target != 0});
+    search->shared.watches.push_back(Watch{decision, target != 0 ? kFalse : kTrue});
 }
 
 int64_t wl_root(BreadthFirst* search, const int32_t* row, int32_t number) {
