@@ -138,7 +138,7 @@ int32_t wl_sample(Search* search, int32_t of_expanded, int32_t* out) {
 }
 
 void wl_watch(Search* search, int32_t decision, int32_t target) {
-    search->shared.watches.push_back(Watch{decision, target != 0});
+    search->shared.watches.push_back(Watch{decision, target != 0 ? kFalse : kTrue});
 }
 
 int64_t wl_root(Search* search, const int32_t* row, int32_t number) {

@@ -164,10 +164,11 @@ class Expansion {
         if (watch.fingerprint < fingerprint) return true;
         const PackedRow row(shared_.packing, states.words(shared_.packing, state));
         const int32_t verdict = worker.judge.decide(watch.decision, row, worker.look.misses);
+        if (verdict == watch.usual) return true;
         if (verdict == kUnknown) return false;
         if (verdict == kUnseen)
             ++worker.unseen[at];
-        else if ((verdict == kTrue) == watch.target)
+        else
             worker.hits[at] = std::min(worker.hits[at], fingerprint);
         return true;
     }

@@ -16,10 +16,10 @@
 
 namespace worldline {
 
-// A predicate evaluated on every state, and the verdict that is to be reported.
+// A predicate evaluated on every state, and the verdict that is nothing to report.
 struct Watch {
     int32_t decision;
-    bool target;
+    int32_t usual;
     bool is_over = false;          // something was found at an earlier level
     uint64_t fingerprint = ~0ULL;  // of the state: the least of its level
     int64_t unseen = 0;            // states in which it was neither true nor false
