@@ -29,6 +29,7 @@ from worldline.search.engines import choose
 from worldline.trace.format import read, write
 from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
+from worldline.zoo import randtree
 
 HOLDS, UNKNOWN, VIOLATED = wl.Verdict.HOLDS, wl.Verdict.UNKNOWN, wl.Verdict.VIOLATED
 ENGINES = sorted({"python", choose("auto", by_cost=True).engine})
@@ -292,3 +293,36 @@ def test_what_is_absent_is_named_and_what_reads_it_is_not_decided(predict: Predi
     assert rows == {"below_4": (VIOLATED, 4), "not_both": (UNKNOWN, 5)}
     assert report.trace is not None
     assert wl.replay(report.trace, system=system).reproduced
+
+
+def test_an_interrupt_keeps_what_was_learned(predict: Predict):
+    seen: list[int] = []
+
+    def stop(progress: wl.Progress) -> None:
+        seen.append(progress.states)
+        if progress.states > 600:
+            raise KeyboardInterrupt
+
+    system = randtree.system(bugs=("cb1",), start="cb1").under_prediction()
+    report = predict(system, progress=stop)
+    assert seen
+    assert (report.verdict, report.bound) == (VIOLATED, "interrupted")
+    assert 600 < report.states < 10_000
+    assert found(report) == [("children_are_not_siblings", 4, 4, 93)]
+
+
+def test_threads_change_nothing():
+    system = randtree.system(bugs=("cb6",), start="cb6").under_prediction()
+
+    def told(**options: Any) -> dict[str, Any]:
+        report = wl.predict(
+            system, faults="declared", max_cost=9, traces=False, **options
+        )
+        said = report.to_json()
+        for key in ("seconds", "peak_mb", "bytes", "engine"):
+            del said[key]
+        return said
+
+    one = told(threads=1)
+    assert one["states"] > 1_000
+    assert told(threads=2) == told(engine="python") == one
