@@ -193,14 +193,16 @@ def _report(
     )
 
 
-def _of_absent(question: CheckQuery, search: Exploration) -> str:
-    """Return how many properties had a verdict in every state, or were violated."""
+def _of_absent(question: CheckQuery, search: Exploration) -> list[str]:
+    """Say how many properties had a verdict in every state, or were violated."""
     checks = range(len(question.searched))
     decided = sum(n in search.hits or not search.unseen[n] for n in checks)
-    return (
+    said = (
         f"nothing is known of {', '.join(question.absent)}: {decided} of {len(checks)} "
         "properties were decided in every state"
     )
+    unused = "no symmetry is used where nodes are absent"
+    return [said, unused] if question.system.symmetry else [said]
 
 
 def _why_incomplete(question: CheckQuery, *, has_failed: bool) -> str:
@@ -281,7 +283,7 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = [chosen.note] if chosen.note else []
     if question.absent:
-        notes.append(_of_absent(question, search))
+        notes += _of_absent(question, search)
     notes += [*question.staged.notes, *question.notes]
     if search.bound == "fingerprints":
         notes.append("two states have the same fingerprint: use the engine 'python'")
