@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.command import run
 from tests.runs.test_state import recorded
-from tests.worlds.test_absent import A, B, C, after, deliver, give, holders
+from tests.worlds.test_absent import A, B, C, Holder, after, deliver, give, holders
 
 import worldline as wl
 from worldline.debug.commands import answer
@@ -113,6 +114,47 @@ def test_what_is_found_replays_from_its_file_alone():
     replayed = wl.replay("found.wl", made)
     assert replayed.reproduced
     assert "view[A].lost == 0" in replayed.explanation
+
+
+def test_what_is_pruned_or_assumed_is_so_only_where_that_is_known():
+    made = system(nobody_lost)
+    file = state_file(made, B)
+    whole = wl.check(made, from_=file, traces=False, keep_going=True)
+
+    def searched(**cut: Any) -> wl.Report:
+        return wl.check(made, from_=file, traces=False, keep_going=True, **cut)
+
+    nowhere = [lambda view: view[B].held == 0, all_small]
+    assert searched(prune=nowhere).states == whole.states
+    assert searched(assume=[all_small]).states == whole.states
+    assert searched(prune=lambda view: not a_is_small(view)).states < whole.states
+    assert searched(prune=one_is_large).states < whole.states
+
+
+def all_small(view: wl.View) -> bool:
+    return view.for_each_node(lambda view, node: view[node].held < 9)
+
+
+def a_is_small(view: wl.View) -> bool:
+    return bool(view[A].held < 3)
+
+
+def one_is_large(view: wl.View) -> bool:
+    return not view.for_each_node(lambda view, node: view[node].held < 3)
+
+
+def test_a_symmetry_says_nothing_of_a_part():
+    made = wl.System(
+        {A: Holder(), B: Holder(), C: Holder()},
+        properties=[nobody_lost],
+        workload=[wl.script(node, [wl.invoke(Holder.give, A)]) for node in (B, C)],
+        symmetry=[wl.symmetric([B, C])],
+    )
+    state = Checkpoint(without(made, after(made).snapshot(), [B]))
+    write(recorded(made, state, []), "state.wl")
+    report = wl.check(made, from_="state.wl", traces=False)
+    assert report.notes[-1] == "no symmetry is used where nodes are absent"
+    assert report.states == 3
 
 
 def test_a_search_goes_on_from_a_run_that_began_so_and_minimize_refuses_it():

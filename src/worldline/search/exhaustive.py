@@ -269,6 +269,8 @@ def _notes(
     notes = [chosen.note] if chosen.note else []
     if question.absent:
         notes.append(of_absent(question, search))
+        if question.system.symmetry:
+            notes.append("no symmetry is used where nodes are absent")
     notes += [*question.staged.notes, *question.notes]
     if search.bound == "fingerprints":
         notes.append("two states have the same fingerprint: use the engine 'python'")
