@@ -142,7 +142,7 @@ def _live_start(bug: str, command: str) -> LiveStart:
 
 STARTS = {
     bug: _live_start(bug, case.command)
-    for bug, case in zoo.bugs().items()
+    for bug, case in zoo.cross_checks().items()
     if case.paper == "crystalball"
 }
 

@@ -100,7 +100,7 @@ def jobs() -> Iterator[Job]:
     for bug in ("figure8", "stale-append"):
         sizes = {"max_term": "4", "max_log": "2"}
         yield Job(f"raft-{bug}", raft, {"bugs": bug, **sizes})
-    for bug, case in zoo.bugs().items():
+    for bug, case in {**zoo.bugs(), **zoo.cross_checks()}.items():
         words = shlex.split(case.command)
         if words[0] == "check":
             yield job_of(bug, words[1:])

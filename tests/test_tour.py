@@ -95,7 +95,7 @@ def test_in_the_kernel_each_stop_names_the_next():
     assert len(stops) >= 3
     for (file, name), (_, following) in itertools.pairwise(stops):
         text = (SOURCE / file).read_text("utf-8")
-        body = text[re.search(rf"\b{name}\([^)]*\) \{{", text).start() :]  # type: ignore[union-attr]
+        body = text[re.search(rf"\b{name}\([^)]*\) (override )?\{{", text).start() :]  # type: ignore[union-attr]
         assert re.search(rf"\b{following}\(", body.split("\n\n", 1)[0]), (
             name,
             following,

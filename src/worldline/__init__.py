@@ -31,8 +31,8 @@ from worldline.model.errors import (
     InternalError,
     ModelError,
     Nondeterminism,
-    NotRecorded,
     Timeless,
+    Unseen,
     UsageError,
     WorldlineError,
 )
@@ -127,6 +127,8 @@ if TYPE_CHECKING:
     from worldline.runs.replayed import Divergence, Replayed
     from worldline.runs.report import PropertyFailed, PropertyReport
     from worldline.search.exhaustive import check
+    from worldline.search.predicting.predict import predict
+    from worldline.search.predicting.report import Prediction, PredictReport
     from worldline.search.report import Progress, Report
     from worldline.search.simulating.report import SimulateReport
     from worldline.search.simulating.simulate import simulate
@@ -177,6 +179,8 @@ _LAZY = {
     "worldline.runs.follow": ("Followed", "follow"),
     "worldline.runs.prefix": ("Prefix",),
     "worldline.search.report": ("Progress", "Report"),
+    "worldline.search.predicting.predict": ("predict",),
+    "worldline.search.predicting.report": ("Prediction", "PredictReport"),
     "worldline.search.simulating.report": ("SimulateReport",),
     "worldline.search.simulating.simulate": ("simulate",),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
@@ -255,13 +259,14 @@ __all__ = [
     "NodeView",
     "Nondeterminism",
     "NotEnabled",
-    "NotRecorded",
     "Observer",
     "Offer",
     "OneOf",
     "Origin",
     "PassReport",
     "PendingTimer",
+    "PredictReport",
+    "Prediction",
     "Prefix",
     "Profile",
     "ProgramError",
@@ -297,6 +302,7 @@ __all__ = [
     "Traits",
     "Tried",
     "Unfreezable",
+    "Unseen",
     "UsageError",
     "Verdict",
     "View",
@@ -330,6 +336,7 @@ __all__ = [
     "on",
     "one_of",
     "part",
+    "predict",
     "query",
     "records",
     "replay",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from benchmarks.live_starts import MOST, PAGE, STARTS, row, rows
 
-from worldline.zoo import bugs
+from worldline.zoo import cross_checks
 
 NEAR = {"randtree-cb7": 1}
 """Where the scenario has less than three events, how many."""
@@ -23,7 +23,7 @@ def told() -> dict[str, str]:
 
 
 def test_each_bug_of_crystalball_has_a_start_and_a_line_of_the_page():
-    cases = bugs().items()
+    cases = cross_checks().items()
     published = [bug for bug, case in cases if case.paper == "crystalball"]
     assert list(STARTS) == list(told()) == published
 

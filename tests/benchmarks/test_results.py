@@ -29,7 +29,7 @@ def test_a_page_without_that_part_stays_as_it_is(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "script", ["demi.py", "engine.py", "large.py", "recorded_bugs.py"]
+    "script", ["demi.py", "engine.py", "large.py", "predictions.py", "recorded_bugs.py"]
 )
 def test_the_page_has_a_part_for_each_script(script: str):
     text = RESULTS.read_text()

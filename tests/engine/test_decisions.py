@@ -80,9 +80,7 @@ def test_another_decision_can_be_the_answer() -> None:
 
     def evaluate(decision: Decision, row: list[int]) -> bool:
         verdict = inner(row)
-        decision.learn(
-            [(ColumnQuestion("inner", -1, {}, inner), int(verdict))], not verdict
-        )
+        decision.learn([(ColumnQuestion("inner", -1, {}, inner), verdict)], not verdict)
         return not verdict
 
     outer = Decision(evaluate)

@@ -26,6 +26,8 @@ COMMANDS = (
     "check zoo:paxos -p bugs=cb2 -p resets=1 --out OUT/a.wl",
     "walk zoo:randtree -p bugs=rt13 -p start=rt13 -p resets=1 --out OUT/a.wl",
     "walk zoo:randtree -p resets=1 --json",
+    "predict zoo:randtree -p size=5 --max-states 10000000 --out OUT/a.wl",
+    "predict zoo:randtree -p bugs=cb6 -p start=cb6 --json --out OUT/a.wl",
     "walk zoo:paxos --property agreement --json",
     "fuzz zoo:randtree --inject all --out OUT/a.wl",
     "faults zoo:kafka --eot 20 --eff 18 --engine ldfi --all",

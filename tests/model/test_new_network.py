@@ -61,6 +61,9 @@ class Stacks(Unconnected):
     def take(self, envelope: wl.Envelope) -> None:
         assert self.stacks[envelope.src].pop() == envelope
 
+    def forget(self, peer: wl.NodeId) -> None:
+        self.stacks.pop(peer, None)
+
     def is_ready(self, envelope: wl.Envelope) -> bool:
         return envelope in self.losable()
 

@@ -133,7 +133,7 @@ def test_all_is_checked_anew():
         counting().replace(node={A: Counter()})
     assert str(caught.value).startswith(
         "System.replace(node=...): a system has no argument 'node'; its arguments are "
-        "nodes, network, workload, faults, properties,"
+        "nodes, network, workload, faults, predict, properties,"
     )
 
 

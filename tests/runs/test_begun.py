@@ -357,17 +357,20 @@ def test_a_state_is_one_object_for_programs(capsys: pytest.CaptureFixture[str]):
 # ----------------------------------------------------------------------------- refusals
 
 
-def test_a_node_without_a_value_is_refused_by_name():
+def without_b() -> Path:
     lost(patient())
     trace = read("state.wl")
     assert trace.state is not None
     state = replace(trace.state, nodes=trace.state.nodes[:1], absent=("b",))
-    write(replace(trace, state=state), "absent.wl")
-    for use in (
-        lambda: wl.replay("absent.wl", patient()),
-        lambda: wl.check(patient(), from_="absent.wl"),
-        lambda: Timeline(read("absent.wl"), patient()),
-    ):
-        with pytest.raises(wl.UsageError, match="the state has no value of b; "):
-            use()
-    assert run("show", "absent.wl").status == 0
+    write(replace(trace, state=state), file := Path("absent.wl"))
+    return file
+
+
+def test_random_runs_and_minimize_refuse_absent_nodes_by_name():
+    file = without_b()
+    said = "cannot begin in a state in which nothing is known of b; use check, replay"
+    with pytest.raises(wl.UsageError, match=f"random runs {said}"):
+        wl.walk(patient(), from_=file)
+    with pytest.raises(wl.UsageError, match=f"random runs {said}"):
+        wl.fuzz(patient(), from_=file)
+    assert run("show", str(file)).status == 0

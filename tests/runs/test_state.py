@@ -209,7 +209,7 @@ MESSAGE = MessageRecord(src=PEER, part="", message=3)
         ),
         (
             dataclasses.replace(STATE, absent=("a", "b")),
-            "the state has no value of a, b",
+            "are not all there are, each once",
         ),
     ],
 )

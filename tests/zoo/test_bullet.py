@@ -34,7 +34,7 @@ nightly = pytest.mark.nightly
 
 def search(bug: str, *, present: bool = True) -> wl.Report:
     """Search as a bug's command says, with the bug or without."""
-    _, target, *options = shlex.split(zoo.bugs()[f"bulletprime-{bug}"].command)
+    _, target, *options = shlex.split(zoo.cross_checks()[f"bulletprime-{bug}"].command)
     given = dict(pair.split("=", 1) for pair in options[1::2])
     assert given["bugs"] == bug
     system = load(target, given if present else {**given, "bugs": ""})

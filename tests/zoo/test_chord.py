@@ -59,7 +59,7 @@ def test_a_key_is_between_two_others_if_one_meets_it_on_the_way():
 
 
 def search(bug: str, *, present: bool = True) -> wl.Report:
-    _, target, *options = shlex.split(zoo.bugs()[f"chord-{bug}"].command)
+    _, target, *options = shlex.split(zoo.cross_checks()[f"chord-{bug}"].command)
     pairs = list(zip(options[::2], options[1::2], strict=True))
     given = dict(value.split("=", 1) for option, value in pairs if option == "-p")
     assert given["bugs"] == bug

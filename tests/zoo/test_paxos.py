@@ -41,7 +41,9 @@ def test_each_bug_is_found_by_its_shortest_run(bug: str):
 def test_each_bug_is_found_with_the_parameters_of_its_command(bug: str):
     parameters = FOUND[bug][0]
     words = [f"-p bugs={bug}", *(f"-p {k}={v}" for k, v in parameters.items())]
-    assert zoo.bugs()[f"paxos-{bug}"].command == " ".join(["check zoo:paxos", *words])
+    assert zoo.cross_checks()[f"paxos-{bug}"].command == " ".join(
+        ["check zoo:paxos", *words]
+    )
 
 
 @pytest.mark.slow

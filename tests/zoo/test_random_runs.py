@@ -20,7 +20,7 @@ def parameters(command: str) -> tuple[str, dict[str, str]]:
 
 CHECKED = {
     bug: parameters(case.command)
-    for bug, case in zoo.bugs().items()
+    for bug, case in {**zoo.bugs(), **zoo.cross_checks()}.items()
     if case.command.startswith("check ")
 }
 

@@ -44,7 +44,8 @@ slow = pytest.mark.slow
 
 def command(bug: str) -> tuple[str, dict[str, str], int]:
     """Return the target, the parameters and the depth of a bug's command."""
-    _, target, *options = shlex.split(zoo.bugs()[f"randtree-{bug}"].command)
+    cases = {**zoo.bugs(), **zoo.cross_checks()}
+    _, target, *options = shlex.split(cases[f"randtree-{bug}"].command)
     pairs = list(zip(options[::2], options[1::2], strict=True))
     given = dict(value.split("=", 1) for option, value in pairs if option == "-p")
     return target, given, int(dict(pairs)["--max-depth"])
@@ -101,7 +102,7 @@ def test_every_bug_with_a_command_is_tested():
     tested = {f"randtree-{bug}" for bug in FOUND | DIVERGENT}
     searched = {
         bug
-        for bug, case in zoo.bugs().items()
+        for bug, case in {**zoo.bugs(), **zoo.cross_checks()}.items()
         if case.command.startswith("check zoo:randtree ")
     }
     assert tested == searched

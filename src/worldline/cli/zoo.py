@@ -43,6 +43,7 @@ OUT = Path("worldline-out")
 
 _TECHNIQUES = {
     "check": "exhaustive",
+    "predict": "prediction",
     "walk": "random walks",
     "simulate": "simulation",
 }
@@ -155,14 +156,18 @@ def _papers() -> list[str]:
 
 
 def _of_paper(paper: str) -> dict[str, dict[str, str]]:
-    """Return the commands of a paper's bugs, and of its controls that are no bugs."""
+    """Return the commands of a paper's bugs, of controls that are no bugs, and others."""
     from worldline import zoo
 
     bugs, controls = zoo.bugs(), zoo.controls()
     own = {name: case for name, case in controls.items() if name not in bugs}
     return {
         kind: {name: one.command for name, one in cases.items() if one.paper == paper}
-        for kind, cases in (("bugs", bugs), ("controls", own))
+        for kind, cases in (
+            ("bugs", bugs),
+            ("controls", own),
+            ("cross-checks", zoo.cross_checks()),
+        )
         if any(one.paper == paper for one in cases.values())
     }
 

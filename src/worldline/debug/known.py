@@ -32,7 +32,9 @@ def possible_events(timeline: Timeline, step: int, *, charge: bool) -> Sequence[
     events = timeline.at(step).enabled(charge=charge)
     if timeline.seen is None:
         return events
-    unknown = [timeline.system.ids[index] for index in timeline.seen.unknown]
+    # Of an absent node nothing is enabled but that its connections break.
+    lost = timeline.seen.unknown - timeline.seen.absent
+    unknown = [timeline.system.ids[index] for index in lost]
     return [event for event in events if event.node not in unknown]
 
 

@@ -25,7 +25,7 @@ from worldline.debug.state import (
     network_state,
 )
 from worldline.debug.timeline import Timeline
-from worldline.model.errors import NotRecorded, UsageError
+from worldline.model.errors import Unseen, UsageError
 from worldline.model.events import Event
 from worldline.model.properties import Property
 from worldline.model.usercode.divergence import Diverged
@@ -223,7 +223,7 @@ class Session:
         prop = self._property(name)
         try:
             return explain(self.timeline.at(step), prop)
-        except NotRecorded as error:
+        except Unseen as error:
             raise UsageError(
                 f"{name} is not known after step {step}: {error}"
             ) from None

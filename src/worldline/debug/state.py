@@ -6,11 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.absent import NO_VALUE
 from worldline.model.data.content import Frozen
 from worldline.model.faults import Budget, Partition
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, Mailbox
-from worldline.model.network.link import CLOSED, HALF, Link
+from worldline.model.network.link import CLOSED, HALF, UNKNOWN, Link
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.semantics.layout import Layout
@@ -57,7 +58,7 @@ class NodeState:
 
 
 NOT_KNOWN = "not known"
-"""The status of a node of which no journal tells."""
+"""The status of a node, and the value of a history, of which nothing is known."""
 
 
 @final
@@ -141,10 +142,16 @@ def network_state(world: World) -> NodeState:
             f"{name}: {text_of(known[name]) if name in known else NOT_KNOWN}"
             for name in instruments.gauges
         ]
-    histories = {
-        observer.name: encode(world.cells[layout.observer(number)].freeze())
-        for number, observer in enumerate(system.observers)
-    }
+    histories: dict[str, Json] = {}
+    lost: list[str] = []
+    for number, observer in enumerate(system.observers):
+        frozen = world.cells[layout.observer(number)].freeze()
+        if frozen == NO_VALUE:
+            lost.append(f"{observer.name}: {NOT_KNOWN}")
+        else:
+            histories[observer.name] = encode(frozen)
+    if lost:
+        owns["(histories)"] = lost
     kind = system.network.name
     return NodeState(node=NETWORK, kind=kind, fields=histories, owns=owns)
 
@@ -165,7 +172,7 @@ def _link(link: Link) -> str:
     words = []
     if link.mine != CLOSED:
         words.append("half open" if link.mine == HALF else "open")
-    elif link.theirs != CLOSED:
+    elif link.theirs not in (CLOSED, UNKNOWN):
         words.append("forgotten here")
     if link.error_here:
         words.append("an error is under way here")

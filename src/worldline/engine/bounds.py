@@ -36,12 +36,16 @@ class Bounds:
         Wall-clock seconds.
     memory_mb
         Resident memory of the process, in MiB.
+    cost
+        Cost of a state, where a search goes by cost (`worldline.engine.consequence`):
+        initial states cost 0.
     """
 
     depth: int | None = None
     states: int | None = None
     seconds: float | None = None
     memory_mb: int | None = None
+    cost: int | None = None
 
 
 class BoundHit(Exception):
@@ -50,8 +54,9 @@ class BoundHit(Exception):
     Attributes
     ----------
     bound
-        ``depth``, ``states``, ``seconds``, ``memory``, ``interrupted``, or
-        ``fingerprints``: two states have the same one.
+        ``depth``, ``cost``, ``states``, ``seconds``, ``memory``, ``interrupted``;
+        ``fingerprints``: two states have the same one; or ``pruned own steps``: some
+        were left out for good.
     """
 
     def __init__(self, bound: str) -> None:

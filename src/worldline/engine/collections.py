@@ -44,7 +44,8 @@ class Collection:
     fingerprint
         An item's 64-bit content hash.
     sender
-        The number of the queue an item goes to.
+        The number of the queue an item goes to; -1 of the one that swallows all others
+        and gives nothing: it stands alone in a column of which nothing is known.
     order
         A key that sorts items canonically.
     """

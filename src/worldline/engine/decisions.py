@@ -1,7 +1,8 @@
 """Decision trees: a verdict remembered for exactly what it depends on.
 
 A predicate is deterministic, so the questions it asks, in order, form a tree: inner
-nodes ask one column, leaves are verdicts. Evaluating a known state is a walk.
+nodes ask one column, leaves are verdicts: true, false, or unseen. Evaluating a known
+state is a walk.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, final
 
 from worldline.engine.tables import Row
+from worldline.model.verdicts import StateVerdict
 
 
 @final
@@ -24,6 +26,8 @@ class ColumnQuestion:
         The answer per value of the column, as far as known; shared between trees.
     inner
         Another decision whose verdict is the answer.
+    children
+        What comes next, by the answer.
     """
 
     __slots__ = ("answers", "children", "column", "inner", "question")
@@ -39,14 +43,14 @@ class ColumnQuestion:
         self.column = column
         self.answers = answers
         self.inner = inner
-        self.children: dict[int, DecisionNode] = {}
+        self.children: dict[Any, DecisionNode] = {}
 
     def copy(self) -> ColumnQuestion:
         """Return the same question, with no children yet."""
         return ColumnQuestion(self.question, self.column, self.answers, self.inner)
 
 
-DecisionNode: TypeAlias = ColumnQuestion | bool
+DecisionNode: TypeAlias = ColumnQuestion | StateVerdict
 Resolve: TypeAlias = Callable[[ColumnQuestion, int], "int | None"]
 
 
@@ -67,16 +71,17 @@ class Decision:
 
     def __init__(
         self,
-        evaluate: Callable[[Decision, Row], bool],
+        evaluate: Callable[[Decision, Row], StateVerdict],
         resolve: Resolve = lambda question, value: None,
     ) -> None:
         self.root: DecisionNode | None = None
         self._evaluate = evaluate
         self._resolve = resolve
 
-    def __call__(self, row: Row) -> bool:
+    def __call__(self, row: Row) -> StateVerdict:
         """Return the verdict of a row."""
         node: Any = self.root
+        answer: Any
         while node.__class__ is ColumnQuestion:
             column = node.column
             if column >= 0:
@@ -85,13 +90,15 @@ class Decision:
                 if answer is None:
                     answer = self._resolve(node, value)
             else:
-                answer = int(node.inner(row))  # type: ignore[misc]
-            node = node.children.get(answer)  # type: ignore[arg-type]
+                answer = node.inner(row)  # type: ignore[misc]
+            node = node.children.get(answer)
         if node is None:
             return self._evaluate(self, row)
-        return node is True
+        return node  # type: ignore[no-any-return]
 
-    def learn(self, path: list[tuple[ColumnQuestion, int]], verdict: bool) -> None:
+    def learn(
+        self, path: list[tuple[ColumnQuestion, Any]], verdict: StateVerdict
+    ) -> None:
         """Remember that these answers, in this order, lead to a verdict.
 
         Parameters

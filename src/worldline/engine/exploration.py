@@ -10,7 +10,7 @@ import contextlib
 import gc
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
@@ -20,9 +20,14 @@ from worldline.engine.room import Container
 from worldline.engine.sample import Sample
 from worldline.engine.symmetry import Symmetry
 from worldline.engine.tables import Entry, Leaf, Row, Service, Tables
+from worldline.model.errors import UsageError
+from worldline.model.verdicts import UNSEEN
 
 _TICK = 512
 """States expanded between two reports of progress."""
+
+_FOR_GOOD = ("memory", "interrupted", "fingerprints")
+"""Bounds that may end a search in the midst of a step."""
 
 _GLANCE = 16
 """States expanded between two looks at the clock."""
@@ -90,6 +95,9 @@ class Options:
     periphery
         Whether to keep the states beyond which nothing new was seen; only
         breadth-first strategies do.
+    repeat_cost
+        What it costs more to take a state up again for the own steps that were pruned
+        in it; None: it is not taken up again. Only `worldline.engine.consequence` asks.
     """
 
     prune: Decision | None = None
@@ -98,6 +106,7 @@ class Options:
     threads: int = 1
     exact: bool = False
     periphery: bool = False
+    repeat_cost: int | None = 6
 
 
 @final
@@ -109,7 +118,8 @@ class Statistics:
     states, generated
         Distinct states; initial states plus every transition produced.
     depth
-        States on the longest shortest path (depth-first: on the longest path).
+        States on the longest shortest path (depth-first, and by cost: on the longest
+        path by which a state was first met).
     frontier
         States waiting to be expanded.
     pruned
@@ -117,6 +127,16 @@ class Statistics:
     left_out
         Transitions among those generated that were not looked up, since the same two
         steps in another order lead to the same state.
+    cost
+        By cost: all states of at most this cost were met and judged.
+    executed
+        By cost: own steps that were taken first somewhere, by their keys.
+    put_off
+        By cost: states in which own steps were pruned, ever; those that were taken up
+        again are among them.
+    bytes
+        By cost: what the search holds of its states, keys and what waits, after the
+        last cost. It depends on the engine.
     """
 
     def __init__(self) -> None:
@@ -126,6 +146,10 @@ class Statistics:
         self.frontier = 0
         self.pruned = 0
         self.left_out = 0
+        self.cost = 0
+        self.executed = 0
+        self.put_off = 0
+        self.bytes = 0
 
 
 @final
@@ -154,6 +178,9 @@ class Exploration:
     hits
         For each check that reported something, where. With a symmetry, `unfold`
         turns what is found into paths of the system itself.
+    unseen
+        For each check, in how many states it was neither true nor false; once it has
+        reported something, that says nothing more.
     failures
         For each kind of failure met, where.
     deadlock
@@ -167,6 +194,9 @@ class Exploration:
         violation, ended the search: the states at the bound, then level by level those
         before it by which no other was reached first; each level in order of
         fingerprints. With how they were reached.
+    unfinished
+        What a strategy that can go on has left where it stands; see `lift`. None gives
+        back the memory at once.
     """
 
     def __init__(
@@ -197,10 +227,12 @@ class Exploration:
         self.meter = meter or Meter(bounds)
         self.large: list[Container] = [one.numbers for one in tables.interners]
         self.hits: dict[int, Hit] = {}
+        self.unseen = [0] * len(checks)
         self.failures: dict[str, Hit] = {}
         self.deadlock: Hit | None = None
         self.bound: str | None = None
         self.periphery: list[tuple[Row, Locate]] = []
+        self.unfinished: Any = None
         self._progress = progress
         self._countdown = 1
 
@@ -220,6 +252,24 @@ class Exploration:
         self.bound = ended or self.bound
         if self.bound not in (None, "depth"):
             self.periphery = []
+
+    def lift(self, bounds: Bounds) -> None:
+        """Set other bounds, for a strategy that goes on where it stood when `run` again.
+
+        Time and memory are counted from now on. `worldline.engine.consequence` can go
+        on, in both engines; others would begin anew.
+
+        Raises
+        ------
+        UsageError
+            If the search ended where it cannot go on: in the midst of a step.
+        """
+        if self.bound in _FOR_GOOD:
+            raise UsageError(
+                f"a search that ended by {self.bound!r} cannot go on",
+                remedy="begin a new one",
+            )
+        self.bounds, self.meter, self.bound = bounds, Meter(bounds), None
 
     def tick(self) -> None:
         """Count one expansion; look at the clock, and tell now and then how far it is."""
@@ -266,19 +316,24 @@ class Exploration:
         statistics.states += 1
 
     def expand(self, row: Row, fingerprint: int, locate: Locate) -> list[Successor]:
-        """Return the successors of a state that is expanded, noting what ends there."""
+        """Count and return the successors of a state, noting what ends there."""
+        successors = self.successors(row, fingerprint, locate)
+        self.statistics.generated += len(successors)
+        return successors
+
+    def successors(self, row: Row, fingerprint: int, locate: Locate) -> list[Successor]:
+        """Return the successors of a state, noting what ends there."""
         self.tick()
         options = self.options
-        if options.prune is not None and options.prune(row):
+        if options.prune is not None and options.prune(row) is True:
             self.statistics.pruned += 1
             return []
         if self.symmetry is not None:
             self.expanded.add(fingerprint, row)
         successors = self.expander.successors(row, fingerprint)
-        self.statistics.generated += len(successors)
         if options.done is not None and self.deadlock is None:
             only_faults = all(entry.fault for _, _, entry, _ in successors)
-            if only_faults and not options.done(row):
+            if only_faults and options.done(row) is False:
                 self.deadlock = locate(None)
         return successors
 
@@ -294,8 +349,13 @@ class Exploration:
         if self.symmetry is not None:
             self.examined.add(fingerprint, row)
         for number, check in enumerate(self.checks):
-            if number not in self.hits and check.decision(row) is check.target:
+            if number in self.hits:
+                continue
+            verdict = check.decision(row)
+            if verdict is check.target:
                 self.hits[number] = locate(None)
+            elif verdict is UNSEEN:
+                self.unseen[number] += 1
 
     def is_over(self) -> bool:
         """Say whether something was found that ends the search."""

@@ -257,7 +257,7 @@ class Space:
             row = rows.popleft()
             for false, decision in zip(self.false, self._decisions, strict=True):
                 false.append(not decision(row))
-            if cut is not None and cut(row):
+            if cut is not None and cut(row) is True:
                 graph.leave((), cut=True)
                 state += 1
                 continue

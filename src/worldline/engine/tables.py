@@ -156,13 +156,27 @@ class Entry:
         The event, opaque here.
     fault
         Whether it is a fault.
+    own
+        The one or two columns that say where its node stands, if it is an own step;
+        none of what the network does (`worldline.engine.consequence`).
+    content
+        The 64-bit content hash of the event, if it is an own step.
     changes
         The event's own operations, before any handler.
     outcomes
         By local value; for an event without a handler, by 0.
     """
 
-    __slots__ = ("changes", "column", "event", "fault", "number", "outcomes")
+    __slots__ = (
+        "changes",
+        "column",
+        "content",
+        "event",
+        "fault",
+        "number",
+        "outcomes",
+        "own",
+    )
 
     def __init__(
         self,
@@ -172,11 +186,15 @@ class Entry:
         changes: tuple[Operations, ...],
         *,
         fault: bool,
+        own: tuple[int, ...] = (),
+        content: int = 0,
     ) -> None:
         self.number = number
         self.column = column
         self.event = event
         self.fault = fault
+        self.own = own
+        self.content = content
         self.changes = changes
         self.outcomes: dict[int, Outcomes] = {}
 
@@ -290,9 +308,14 @@ class Tables:
         changes: tuple[Operations, ...],
         *,
         fault: bool,
+        own: tuple[int, ...] = (),
+        content: int = 0,
     ) -> Entry:
-        """Add an event."""
-        entry = Entry(len(self.entries), column, event, changes, fault=fault)
+        """Add an event; see `Entry`."""
+        number = len(self.entries)
+        entry = Entry(
+            number, column, event, changes, fault=fault, own=own, content=content
+        )
         self.entries.append(entry)
         return entry
 

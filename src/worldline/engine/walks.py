@@ -200,12 +200,12 @@ class Walks:
         options = self._options
         if watching:
             for at, decision in enumerate(options.watches):
-                if at not in self._reached and decision(row):
+                if at not in self._reached and decision(row) is True:
                     self._reached[at] = Reached(number, steps)
         for at, (decision, target) in enumerate(options.checks):
             if decision(row) is target:
                 return Ended(number, WalkEnd.HIT, at, steps)
-        if options.goal is not None and options.goal(row):
+        if options.goal is not None and options.goal(row) is True:
             return Ended(number, WalkEnd.GOAL, 0, steps)
         if steps == self._most_steps:
             return Ended(number, WalkEnd.LIMIT, 0, steps)

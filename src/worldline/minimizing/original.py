@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from worldline.model.absent import unknown_in
 from worldline.model.errors import InputError, UsageError
 from worldline.model.events import Choices, Event
 from worldline.model.network.datagrams import Datagrams, datagrams
@@ -18,7 +19,7 @@ from worldline.runs.loading import refuse_undeclared
 from worldline.runs.record import declared
 from worldline.runs.replay import replay_trace
 from worldline.runs.replayed import Replayed
-from worldline.runs.restoring import beginning_state
+from worldline.runs.restoring import beginning_state, refuse_absent
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Start, lead
 from worldline.trace.records import End, Trace
@@ -94,6 +95,8 @@ def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> O
         system = _reordering(system)
     boot, prologue, schedule = schedule_of(trace, system)
     begins = beginning_state(trace, system)
+    if begins is not None:
+        refuse_absent(unknown_in(system, begins.snapshot), "minimize")
     world = DirectWorld(system)
     lead(world, boot, prologue, begins)
     if world.failure is not None or not schedule:

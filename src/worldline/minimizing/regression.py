@@ -14,6 +14,7 @@ from worldline.model.errors import UsageError
 from worldline.model.printable import one_line
 from worldline.model.programs import PROGRAM_SUFFIX
 from worldline.model.system import DEPLOYED, System
+from worldline.runs.predicted import possible_faults
 from worldline.runs.rows import row_of
 from worldline.show.phrases import event_phrase
 from worldline.trace.json_text import Json, shorten
@@ -143,6 +144,8 @@ def follow_options(system: System) -> dict[str, Any]:
         given["recorded"] = True
     elif system.free_faults:
         given["free_faults"] = list(system.free_faults)
+    if system.is_predicted:
+        given["faults"] = possible_faults(system.faults)
     if system.predicates is not None:
         given["predicates"] = system.predicates
     return given

@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from worldline.model.data.identity import NodeId
+from worldline.model.errors import Unseen
 from worldline.model.message import Envelope
 from worldline.model.pure import Pure
+from worldline.model.semantics.layout import ColumnKind
+from worldline.model.structure import Structure
+from worldline.model.usercode import activity, running
 from worldline.model.usercode.user_functions import verdict, yes_or_no
+from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View
 
 
@@ -31,7 +36,7 @@ def _asked(predicate: Callable[[Any], Any], message: Any) -> bool:
 
 
 def answer(read: ColumnRead, cell: Any) -> Any:
-    """Answer a read of any column but a local one from its cell."""
+    """StateVerdict a read of any column but a local one from its cell."""
     if read.what == "status":
         return cell.status
     if read.what == "finished":
@@ -58,3 +63,35 @@ def holds_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> bool:
     except AssertionError:
         return False
     return verdict(value, predicate, f"{predicate.__name__}, asked for each element,")
+
+
+def unseen(system: Structure, read: ColumnRead) -> Unseen:
+    """Return the error that nothing is known of what is read."""
+    column = system.layout.columns[read.column]
+    if column.kind is ColumnKind.OBSERVER:
+        return Unseen(f"the history {system.observers[column.index].name}")
+    node = system.ids[column.index]
+    of_mail = column.kind is ColumnKind.INBOX
+    return Unseen(f"what is under way to {node}" if of_mail else f"{node}")
+
+
+def seen_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> StateVerdict:
+    """Do the same where not all may be known, through a view made for this alone."""
+    ways = view.ways
+    if ways is None:
+        return holds_for(function, view, nodes)
+
+    def once() -> bool:
+        holds = holds_for(function, view, nodes)
+        running.check()  # it may have swallowed that it is unseen
+        return holds
+
+    running.check()  # and so may who asks for it
+    try:
+        return ways.agreed(once, bool)
+    except Exception as error:
+        first = activity.stop or error
+        if not isinstance(first, Unseen):
+            raise first from None
+        activity.stop = None
+        return UNSEEN

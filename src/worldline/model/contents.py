@@ -85,6 +85,8 @@ def with_contents(system: System, contents: Iterable[CallContents]) -> System:
     plain = system if system.plain is None else system.plain
     if system.injected is not None and plain.injected is None:
         plain = plain.under_injection(system.injected, system.free_faults)
+    if system.is_predicted and not plain.is_predicted:
+        plain = plain.under_prediction(system.faults)
     contents = tuple(contents)
     if not contents:
         return plain

@@ -57,6 +57,7 @@ class Declared:
     scripts: list[tuple[Script, ...]]
     whenevers: list[Repeated]
     faults: Faults
+    predict: Faults | None
     cuts: tuple[frozenset[NodeId], ...]
     properties: tuple[Property, ...]
     observers: tuple[Observer, ...]

@@ -9,7 +9,7 @@
     │   ├── Nondeterminism  a handler did two things on equal input
     │   ├── Asymmetry       nodes declared symmetric can be told apart
     │   ├── Timeless        a time is asked for where there is none
-    │   └── NotRecorded     a node is looked at of which no journal tells
+    │   └── Unseen          a verdict depends on what is not known
     └── InternalError       Worldline contradicts itself: please report (RuntimeError)
 
 Messages say what was wrong, where, and what to do. A user's own exception is
@@ -165,8 +165,10 @@ class Timeless(ModelError):
         self.prop = ""
 
 
-class NotRecorded(ModelError):
-    """A predicate of a recorded run reads a node of which no journal tells the state.
+class Unseen(ModelError):
+    """A predicate depends on what is not known of a state, such as on an absent node.
+
+    No handler or property can swallow it: it is raised again when their code has ended.
 
     Parameters
     ----------
@@ -175,7 +177,7 @@ class NotRecorded(ModelError):
     """
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"it reads {what}, which no journal tells")
+        super().__init__(f"it reads {what}, of which nothing is known", located=True)
 
 
 def refuse_no_asserts() -> None:

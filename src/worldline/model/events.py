@@ -91,6 +91,11 @@ class Event:
         """Whether the environment injects it: the application, or a fault."""
         return self.kind.is_external
 
+    @property
+    def is_network_step(self) -> bool:
+        """Whether the network brings it about, and freely; all else is a node's own."""
+        return self.kind.arrives and not self.kind.budgets
+
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Event) and self.key == other.key)
 

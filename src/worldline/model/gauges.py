@@ -19,7 +19,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import ModelError, NotRecorded
+from worldline.model.errors import ModelError, Unseen
 from worldline.model.events import Choices, Event
 from worldline.model.gauge_values import ATOMS, kept_value
 from worldline.model.instruments import Instruments
@@ -358,7 +358,7 @@ def _fold_known(
     before = values[name]
     try:
         after = one.next(before, step, view)
-    except NotRecorded:
+    except Unseen:
         instruments.unknown.add(name)
         return
     if after is before:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any, TypeAlias, final
 
-from worldline.model.errors import NotRecorded
+from worldline.model.errors import Unseen
 
 INSTRUMENTS = -1
 """Stands in a read, in the place of a column, for what no column holds."""
@@ -72,11 +72,11 @@ class Instruments:
 
         Raises
         ------
-        NotRecorded
+        Unseen
             If nobody knows it.
         """
         if what == "time":
             return self.time
         if gauge[0] in self.unknown:
-            raise NotRecorded(f"the gauge {gauge[0]}")
+            raise Unseen(f"the gauge {gauge[0]}")
         return self.gauges[gauge[0]]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, final, overload
 
-from worldline.model.errors import ModelError, Timeless
+from worldline.model.errors import ModelError, Timeless, Unseen
 from worldline.model.usercode import activity, running
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, text_of
@@ -17,6 +17,7 @@ from worldline.model.usercode.user_functions import (
     value_phrase,
     verdict,
 )
+from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import View
 
 
@@ -65,7 +66,27 @@ class Property:
         ModelError
             If the predicate returns anything but a bool, or nothing without an assert
             in it, raises anything but AssertionError, or does not return.
+        Unseen
+            If it depends on what is not known of the state.
         """
+        if view.ways is None:
+            return self._judged(view)
+        return view.ways.agreed(lambda: self._judged(view), lambda said: said.holds)
+
+    def answer(self, view: View) -> StateVerdict:
+        """Return the verdict in one state, of which not all may be known.
+
+        Raises
+        ------
+        ModelError
+            As `judge` does.
+        """
+        try:
+            return self.judge(view).holds
+        except Unseen:
+            return UNSEEN
+
+    def _judged(self, view: View) -> Judgement:
         claimed = claim()
         activity.guarding = True
         activity.judging = what = f"{self.role} {self.name}"

@@ -26,12 +26,14 @@ from worldline.model.network import (
 )
 from worldline.model.node import node_type
 from worldline.model.observers import Observer, Record
+from worldline.model.prediction import refuse_other_cuts, usual_faults
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property, predicate_of
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.symmetry.symmetric import Symmetric, check_symmetry, groups_of
 from worldline.model.validate import (
+    check_faults,
     check_name,
     check_network,
     check_nodes,
@@ -51,7 +53,9 @@ DEPLOYED = "whatever happened to a deployed system"
 DEPLOYED_FAULTS = ("drops", "duplicates", "connection_errors", "crashes", "restarts")
 """Those faults, by their names in `Faults`."""
 
-_LEAVE_RUNS_ALONE = frozenset({"name", "assume", "prune", "done", "symmetry"})
+_LEAVE_RUNS_ALONE = frozenset(
+    {"name", "assume", "prune", "done", "symmetry", "predict"}
+)
 """Arguments on which neither a run depends nor what is said at its end."""
 
 
@@ -89,6 +93,10 @@ class System(Declared):
         `script` and `whenever` entries.
     faults
         How often each fault may happen; none by default.
+    predict
+        How often each may happen from the state on in which `predict` begins; once each
+        by default, as far as the network has them: a reset, a silent one that one peer
+        misses, a connection that breaks, a message that is lost.
     properties, observers
         What is checked, and the histories that properties may read.
     gauges
@@ -136,6 +144,8 @@ class System(Declared):
         Which faults are injected, in words; None where `faults` says what may happen.
     free_faults
         Their names in `Faults`, where they are injected.
+    is_predicted
+        Whether `faults` are those of a prediction.
     contents, plain
         Other arguments of some calls than were declared, and the system without them;
         see `worldline.model.contents`. None has any unless it is given them.
@@ -152,6 +162,9 @@ class System(Declared):
         For the worlds to remember what did not return.
     """
 
+    injected: str | None = None
+    free_faults: tuple[str, ...] = ()
+    is_predicted = False
     predicates: str | None = None
     deviation: tuple[int, str, bool] | None = None
     unseen: tuple[Mapping[str, int | None], bool] | None = None
@@ -163,6 +176,7 @@ class System(Declared):
         network: Network | None = None,
         workload: Iterable[Script | Whenever] = (),
         faults: Faults | None = None,
+        predict: Faults | None = None,
         properties: Sequence[Property] = (),
         observers: Sequence[Observer] = (),
         gauges: Sequence[Gauge] = (),
@@ -189,6 +203,7 @@ class System(Declared):
         check_network(self.network)
         self.workload = listed("System(workload=...)", workload)
         self.faults = Faults() if faults is None else faults
+        self.predict = predict
         self.properties = listed("System(properties=...)", properties)
         self.observers = listed("System(observers=...)", observers)
         self.gauges = listed("System(gauges=...)", gauges)
@@ -204,8 +219,6 @@ class System(Declared):
         self.assume = None if assume is None else predicate_of(assume)
         self.prune = None if prune is None else predicate_of(prune)
         self.origin: SystemOrigin | None = None
-        self.injected: str | None = None
-        self.free_faults: tuple[str, ...] = ()
         self.contents: tuple[Any, ...] = ()
         self.plain: System | None = None
         self.stuck: dict[Any, Any] = {}
@@ -265,6 +278,7 @@ class System(Declared):
         fewer = all(p in self.properties for p in changed.properties)
         if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
             changed.origin, changed.predicates = self.origin, self.predicates
+        changed.is_predicted = self.is_predicted and "faults" not in changes
         if self.plain is not None and "workload" not in changes:
             changed.contents, changed.plain = (
                 self.contents,
@@ -295,6 +309,29 @@ class System(Declared):
             changed.cuts = all_cuts(self.ids, self.faults.cuts)
         changed.faults = self.faults.freed(free)
         changed.injected = scope
+        return changed
+
+    def under_prediction(self, faults: Faults | None = None) -> System:
+        """Return this system with the faults that may happen in a prediction.
+
+        Parameters
+        ----------
+        faults
+            Which these are; what `predict` says by default.
+
+        Raises
+        ------
+        ModelError
+            If they cannot happen on the network, or name what the system has not.
+        """
+        given = self.predict if faults is None else faults
+        changed = copy.copy(self)
+        changed.faults = usual_faults(self) if given is None else given
+        check_faults(changed, changed.faults)
+        refuse_other_cuts(self, changed.faults)
+        if changed.faults.partitions != 0 and not self.cuts:
+            changed.cuts = all_cuts(self.ids, changed.faults.cuts)
+        changed.is_predicted = True
         return changed
 
     def under_recording(self, network: Network | None = None) -> System:

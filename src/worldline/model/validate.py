@@ -32,15 +32,18 @@ def validate(system: Declared) -> None:
     ModelError
         At the first piece that does not; it names the piece and what to do.
     """
-    if not isinstance(system.faults, Faults):
-        raise ModelError(
-            f"System(faults=...) is {named(system.faults)}",
-            remedy="write faults=wl.Faults(...)",
-        )
+    for what, faults in (("faults", system.faults), ("predict", system.predict)):
+        if not isinstance(faults, Faults) and (what == "faults" or faults is not None):
+            raise ModelError(
+                f"System({what}=...) is {named(faults)}",
+                remedy=f"write {what}=wl.Faults(...)",
+            )
     _check_mailboxes(system)
     if isinstance(system.network, Networks):
         check_keys(system.network, system.types)
-    _check_faults(system)
+    check_faults(system, system.faults)
+    if system.predict is not None:
+        check_faults(system, system.predict)
     _check_workload(system)
     _check_prologue(system)
     _check_named("properties", system.properties, Property)
@@ -95,6 +98,38 @@ def check_network(network: Any) -> None:
             f"System(network=...) is {name or named(network)}, which is no network",
             remedy=remedy,
         )
+
+
+def check_faults(system: Declared, faults: Faults) -> None:
+    """Check that faults can happen on the network, and name nodes of the system.
+
+    Raises
+    ------
+    ModelError
+        At the first of which that is not so.
+    """
+    for name in faults.possible():
+        if not permits(system.network, name):
+            raise ModelError(
+                f"Faults({name}=...) cannot happen on {system.network.name} "
+                "as declared",
+                remedy="change the network's options or leave the fault out",
+            )
+    connected = Capability.DISCONNECT in system.network.capabilities
+    if faults.break_sockets and not connected:
+        raise ModelError(
+            f"Faults(break_sockets=True) with the network {system.network.name}, "
+            "which has no connections to break",
+            remedy="leave it out, or use wl.streams()",
+        )
+    named = list(faults.nodes or ())
+    named += [node for side in faults.cuts or () for node in side]
+    for node in named:
+        if node not in system.index:
+            raise ModelError(
+                f"Faults names {node!r}, which is no node of the system",
+                remedy=_known_nodes(system),
+            )
 
 
 def _check_mailboxes(system: Declared) -> None:
@@ -152,31 +187,6 @@ def _check_options(system: Declared) -> None:
             raise ModelError(
                 f"System(ignore_noops=True) with the ordered network {network.name}",
                 remedy="use it with datagrams(reordering=True) or a message set",
-            )
-
-
-def _check_faults(system: Declared) -> None:
-    for name in system.faults.possible():
-        if not permits(system.network, name):
-            raise ModelError(
-                f"Faults({name}=...) cannot happen on {system.network.name} "
-                "as declared",
-                remedy="change the network's options or leave the fault out",
-            )
-    connected = Capability.DISCONNECT in system.network.capabilities
-    if system.faults.break_sockets and not connected:
-        raise ModelError(
-            f"Faults(break_sockets=True) with the network {system.network.name}, "
-            "which has no connections to break",
-            remedy="leave it out, or use wl.streams()",
-        )
-    named = list(system.faults.nodes or ())
-    named += [node for side in system.faults.cuts or () for node in side]
-    for node in named:
-        if node not in system.index:
-            raise ModelError(
-                f"Faults names {node!r}, which is no node of the system",
-                remedy=_known_nodes(system),
             )
 
 

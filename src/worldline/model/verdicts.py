@@ -1,9 +1,9 @@
-"""Verdicts on properties."""
+"""Verdicts on properties, of a search and of a state."""
 
 from __future__ import annotations
 
 import enum
-from typing import NoReturn
+from typing import Literal, NoReturn, TypeAlias
 
 
 class Verdict(enum.Enum):
@@ -34,3 +34,21 @@ def combine(verdicts: list[Verdict]) -> Verdict:
         if worst in verdicts:
             return worst
     return Verdict.HOLDS
+
+
+class Unjudged(enum.Enum):
+    """The class of the verdict that is neither true nor false."""
+
+    UNSEEN = 2
+
+    # As for kinds of events: the hash of a member, by name, would be Python code.
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("unseen is neither true nor false; compare it with UNSEEN")
+
+
+UNSEEN = Unjudged.UNSEEN
+
+StateVerdict: TypeAlias = bool | Literal[Unjudged.UNSEEN]
+"""What a predicate says of a state of which some may not be known."""

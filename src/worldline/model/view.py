@@ -8,13 +8,13 @@ direct world answers from its live state. `answers` gives the meaning of each re
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Protocol, TypeVar, final
 
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import ModelError, Timeless
+from worldline.model.errors import ModelError, Timeless, Unseen
 from worldline.model.fields import Role
 from worldline.model.instruments import INSTRUMENTS, Instruments
 from worldline.model.message import Envelope
@@ -23,7 +23,9 @@ from worldline.model.pure import Pure
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.structure import Structure
+from worldline.model.unseen import AllWays
 from worldline.model.usercode import activity
+from worldline.model.verdicts import UNSEEN, StateVerdict
 
 R = TypeVar("R", bound="Reader")
 
@@ -39,7 +41,8 @@ class ColumnRead:
         Which column of the row; `INSTRUMENTS` for what no row has.
     what
         ``field``, ``timers``, ``status``, ``finished``, ``messages``, ``any``,
-        ``affords``, ``history`` or ``verdict``; ``time`` or ``gauge``.
+        ``affords``, ``history`` or ``verdict``; ``time`` or ``gauge``; ``present``, of
+        an inbox: whether its node is not absent.
     detail
         The name of the field, fault or gauge, or the filter of messages; hashable.
     """
@@ -61,6 +64,8 @@ _TIME = read_of(INSTRUMENTS, "time")
 class Reader(Protocol):
     """The back end of a view, which a world provides.
 
+    One that has the attribute ``is_partial``, true, may be of a state of which not all is
+    known: its `read` raises `Unseen` there, and it can be asked which nodes are present.
     One that has the method ``every(view, function, arity)`` is asked for all elements of a
     ``for_each`` form at once, `arity` nodes each, and stops at the first that is false.
     """
@@ -68,7 +73,9 @@ class Reader(Protocol):
     def read(self, read: ColumnRead) -> Any:
         """Return the answer; mutating it must not change the world."""
 
-    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
+    def nested(
+        self, view: View, function: Pure, nodes: tuple[NodeId, ...]
+    ) -> StateVerdict:
         """Evaluate ``function(view, *nodes)``, perhaps from memory."""
 
 
@@ -78,11 +85,16 @@ class View:
 
     ``view[node].field`` reads a field; reading an ignored field is an error, and
     crashed nodes are included.
+
+    Attributes
+    ----------
+    ways
+        The ways in which what looks at it is evaluated, if not all may be known; else None.
     """
 
     __slots__ = (
         *("_every", "_instruments", "_made", "_of", "_reader", "_shown", "_system"),
-        "_shown_node",
+        *("_shown_node", "ways"),
     )
 
     def __init__(
@@ -93,6 +105,7 @@ class View:
         self._instruments = instruments
         self._every: Callable[[View, Pure, int], bool] | None
         self._every = getattr(reader, "every", None)
+        self.ways = AllWays() if getattr(reader, "is_partial", False) else None
         self._made: dict[NodeId, NodeView] = {}
         # A reader that looks at one node after the other shows each without a dict.
         self._shown_node: NodeId | None = None
@@ -166,6 +179,8 @@ class View:
         dst: NodeId | None = None,
     ) -> tuple[Envelope, ...]:
         """Return the messages under way: ``envelope.src`` and ``envelope.message``."""
+        if self.ways is not None and not self._sees_between(src, dst):
+            raise Unseen("what is under way")
         envelopes: list[Envelope] = []
         for index in self._boxes(dst):
             column = self._system.layout.inbox(index)
@@ -183,10 +198,18 @@ class View:
         """Say whether a message under way satisfies a predicate of it alone."""
         pure = Pure.of(predicate)
         layout, read = self._system.layout, self._reader.read
-        return any(
-            read(read_of(layout.inbox(index), "any", pure, kind, src))
-            for index in self._boxes(dst)
-        )
+        if self.ways is None:
+            return any(
+                read(read_of(layout.inbox(index), "any", pure, kind, src))
+                for index in self._boxes(dst)
+            )
+        sees_all = self._sees_between(src, dst)
+        for index in self._boxes(dst):
+            if self._is_present(index) and read(
+                read_of(layout.inbox(index), "any", pure, kind, src)
+            ):
+                return True
+        return not sees_all and self._open((pure, kind, src, dst))
 
     def history(self, name: str) -> Any:
         """Return the value of an observer."""
@@ -233,7 +256,7 @@ class View:
             )
         return self._reader.read(read_of(INSTRUMENTS, "gauge", name))
 
-    def for_each_node(self, predicate: Callable[[View, NodeId], bool]) -> bool:
+    def for_each_node(self, predicate: Callable[[View, NodeId], bool | None]) -> bool:
         """Say whether ``predicate(view, node)`` holds for every node.
 
         Verdicts are remembered per node, so this is faster than a loop.
@@ -241,17 +264,49 @@ class View:
         pure = Pure.of(predicate)
         if self._every is not None:
             return self._every(self, pure, 1)
-        return all(self._reader.nested(self, pure, (node,)) for node in self.nodes)
+        return self._all(pure, ((node,) for node in self.nodes), 1)
 
-    def for_each_pair(self, predicate: Callable[[View, NodeId, NodeId], bool]) -> bool:
+    def for_each_pair(
+        self, predicate: Callable[[View, NodeId, NodeId], bool | None]
+    ) -> bool:
         """Say whether ``predicate(view, a, b)`` holds for every pair ``a < b``."""
         pure = Pure.of(predicate)
         if self._every is not None:
             return self._every(self, pure, 2)
-        return all(
-            self._reader.nested(self, pure, pair)
-            for pair in combinations(self.nodes, 2)
-        )
+        return self._all(pure, combinations(self.nodes, 2), 2)
+
+    def _all(
+        self, pure: Pure, elements: Iterable[tuple[NodeId, ...]], arity: int
+    ) -> bool:
+        nested, is_open = self._reader.nested, False
+        for nodes in elements:
+            answer = nested(self, pure, nodes)
+            if answer is False:
+                return False
+            is_open = is_open or answer is UNSEEN
+        return not is_open or self._open((pure, arity))
+
+    def _open(self, question: Hashable) -> bool:
+        """Return what is taken for the answer to a question that nobody can answer."""
+        assert self.ways is not None, "an element is unseen where all is known"
+        return self.ways.open(question)
+
+    def _is_present(self, index: int) -> bool:
+        inbox = self._system.layout.inbox(index)
+        present: bool = self._reader.read(read_of(inbox, "present"))
+        return present
+
+    def _sees_between(self, src: NodeId | None, dst: NodeId | None) -> bool:
+        """Say whether all that is under way between two nodes is known; None: any."""
+        if src is None or dst is None:
+            return all(map(self._is_present, range(len(self.nodes))))
+        return self._is_present(self._index(src)) and self._is_present(self._index(dst))
+
+    def apart(self) -> View:
+        """Return a view of the same state for one element, with ways of its own."""
+        made = View(self._system, self._reader, self._instruments)
+        made.ways = None if self.ways is None else AllWays()
+        return made
 
     def _boxes(self, dst: NodeId | None) -> range | tuple[int, ...]:
         return range(len(self.nodes)) if dst is None else (self._index(dst),)
@@ -274,7 +329,9 @@ class View:
 def observed(view: View, wrap: Callable[[Structure, Reader], R]) -> tuple[View, R]:
     """Return a view of the same state, and the reader that its reads go through."""
     reader = wrap(view._system, view._reader)
-    return View(view._system, reader, view._instruments), reader
+    made = View(view._system, reader, view._instruments)
+    made.ways = None if view.ways is None else AllWays()  # a reader may not know
+    return made, reader
 
 
 @final

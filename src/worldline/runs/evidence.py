@@ -80,6 +80,8 @@ def _minimize_of(run: Trace, file: Path, target: str | None) -> str | None:
     end = run.end
     if target is None or end is None or run.header.engine == MINIMIZE:
         return None
+    if run.state is not None and run.state.absent:
+        return None
     is_shown_by_a_state = end.cycle is None and end.kind != PropertyKind.LIVENESS.value
     if not is_shown_by_a_state or end.deliveries <= _SHORT:
         return None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+from worldline.model.answers import seen_for
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import WorldlineError
+from worldline.model.errors import Unseen, WorldlineError
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.message import Envelope
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.structure import Structure, Watcher
+from worldline.model.usercode.user_functions import verdict
+from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, Reader, View, observed, read_of
 from worldline.runs.condition import Condition, condition_of
 from worldline.trace.json_text import Json, shorten, show
@@ -35,7 +39,7 @@ def explain(state: World | View, prop: Property) -> Explanation | None:
     judgement = prop.judge(recorded)
     if judgement.holds:
         return None
-    condition = condition_of(prop.predicate, (view,))
+    condition = _condition(prop.predicate, view)
     variables: dict[str, Any] = {}
     if reader.failing is not None and (
         condition is None or condition.calls in _FOR_EACH
@@ -43,7 +47,7 @@ def explain(state: World | View, prop: Property) -> Explanation | None:
         function, nodes = reader.failing
         names = function.__code__.co_varnames[1 : 1 + len(nodes)]
         variables = dict(zip(names, nodes, strict=False))
-        condition = condition_of(function, (view, *nodes)) or condition
+        condition = _condition(function, view, *nodes) or condition
     if condition is not None:
         variables |= condition.variables
     bindings = _bindings(variables)
@@ -56,6 +60,14 @@ def explain(state: World | View, prop: Property) -> Explanation | None:
         omitted=max(len(reads) - _MOST_READS, 0),
         drawing=_drawing(reader.rejected),
     )
+
+
+def _condition(
+    function: Callable[..., Any], view: View, *nodes: NodeId
+) -> Condition | None:
+    with contextlib.suppress(Unseen):  # it may go another way than that which decided
+        return condition_of(function, (view.apart(), *nodes))
+    return None
 
 
 def _drawing(rejected: dict[Watcher, Any]) -> tuple[str, ...] | None:
@@ -113,6 +125,8 @@ class _Recording:
 
     def read(self, read: ColumnRead) -> Any:
         value = shown = self._inner.read(read)
+        if read.what == "present":
+            return value
         if read.what == "verdict":
             # What was decided says less than that about which it was.
             shown = self._inner.read(read_of(read.column, "history"))
@@ -130,14 +144,21 @@ class _Recording:
             self.rejected[observer] = value
         return observer.explain is not None
 
-    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
+    def nested(
+        self, view: View, function: Pure, nodes: tuple[NodeId, ...]
+    ) -> StateVerdict:
         start = len(self.reads)
         self.failing = (function.function, nodes)
-        if not function.function(view, *nodes):
-            return False
-        self.failing = None
-        del self.reads[start:]
-        return True
+        answer: StateVerdict
+        if view.ways is None:
+            predicate = function.function
+            answer = verdict(predicate(view, *nodes), predicate, "a predicate")
+        else:
+            answer = seen_for(function, view.apart(), nodes)
+        if answer is not False:
+            self.failing = None
+            del self.reads[start:]
+        return answer
 
     def _label(self, read: ColumnRead) -> str:
         if read.column == INSTRUMENTS:

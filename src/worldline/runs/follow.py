@@ -25,6 +25,7 @@ from worldline.model.usercode import divergence
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict
+from worldline.runs.predicted import with_faults
 from worldline.runs.record import (
     DEADLOCK,
     DIVERGENCE,
@@ -99,6 +100,7 @@ def follow(
     violates: str,
     parameters: Mapping[str, str] | None = None,
     free_faults: Sequence[str] = (),
+    faults: Mapping[str, Any] | None = None,
     recorded: bool = False,
     predicates: StrPath | None = None,
 ) -> Followed:
@@ -120,6 +122,8 @@ def follow(
         For the function that makes the system.
     free_faults
         Names of faults that may happen without limit, as they could when it was found.
+    faults
+        Those of a prediction, as often as each could happen when it was found.
     recorded
         Whether it is of a run on real sockets: any call may happen at any time, with any
         arguments, for it came from outside; and any node may crash.
@@ -135,6 +139,8 @@ def follow(
     """
     refuse_no_asserts()
     opened = _as_found(open_system(system, parameters), free_faults, recorded=recorded)
+    if faults is not None:
+        opened = with_faults(opened, faults)
     if predicates is not None:
         opened, _ = with_predicates(opened, Path(predicates))
     _refuse_no_property(opened, violates)

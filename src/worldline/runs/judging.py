@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import final
 
-from worldline.model.errors import NotRecorded, Timeless
+from worldline.model.errors import Timeless, Unseen
 from worldline.model.gauges import Gauge, TimedStep, fold
 from worldline.model.instruments import Instruments
 from worldline.model.properties import Property, PropertyKind
@@ -229,7 +229,7 @@ class _Watched:
             self.unknown = NO_TIMES
             self._retire()
             return False
-        except NotRecorded as error:
+        except Unseen as error:
             self._step = step
             self._lose(error.what)
             if self.is_false:
@@ -252,7 +252,7 @@ class _Watched:
         is_due = False
         try:
             is_sure = self._watch.is_sure()
-        except NotRecorded as error:
+        except Unseen as error:
             step, what = self._step, error.what
             said = f"from step {step} on its confidence is not known: {what}"
             self.unknown = self.unknown or said

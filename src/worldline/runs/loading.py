@@ -25,6 +25,7 @@ from worldline.model.printable import one_line
 from worldline.model.programs import PROGRAM_SUFFIX
 from worldline.model.system import DEPLOYED, System, SystemOrigin
 from worldline.runs.contents import recorded_contents
+from worldline.runs.predicted import as_predicted
 from worldline.trace.format import StrPath
 from worldline.trace.json_text import shorten, show
 from worldline.trace.records import (
@@ -210,8 +211,9 @@ def _is_of_the_zoo(target: str) -> bool:
 
 
 def as_recorded(header: Header, system: System) -> System:
-    """Return a system as a run had it: with injected faults, with other contents."""
-    return recorded_contents(header, _injected(header, system))
+    """Return a system as a run had it: its faults, and the contents of its calls."""
+    made = as_predicted(header, _injected(header, system))
+    return recorded_contents(header, made)
 
 
 def _injected(header: Header, system: System) -> System:

@@ -8,6 +8,7 @@ section 4.3: a search that begins where a live run ends, with failures enabled a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -16,15 +17,18 @@ from typing import NamedTuple
 from worldline.loading.loader import same_target
 from worldline.model.arguments import check_path
 from worldline.model.errors import InputError, UsageError
+from worldline.model.events import Schedule
 from worldline.model.system import System
 from worldline.runs.loading import as_recorded, refuse_undeclared
 from worldline.runs.replayed import Divergence
 from worldline.runs.rerun import Rerun, changes_since, check_nodes
 from worldline.runs.restoring import beginning_state, world_of
 from worldline.runs.schedule import schedule_of
-from worldline.runs.start import Beginning, start_after
+from worldline.runs.start import Beginning, Start, start_after
 from worldline.trace.format import StrPath, read
-from worldline.trace.records import BOOT, Header, Trace
+from worldline.trace.records import BOOT, INJECTED, Header, Trace
+from worldline.worlds.checkpoint import Checkpoint, take
+from worldline.worlds.world import NotEnabled
 
 _WITH_STEP = re.compile(r"(?P<path>.+):(?P<step>-?[0-9]+)", re.DOTALL)
 
@@ -60,11 +64,20 @@ class Prefix(NamedTuple):
         return cls(Path(match["path"]), int(match["step"]))
 
 
-def beginning_after(system: System, prefix: Prefix) -> Beginning:
+def beginning_after(
+    system: System, prefix: Prefix, onward: System | None = None
+) -> Beginning:
     """Return the state that a trace has after a step, as the one to begin with.
 
     The whole run becomes a prologue; see `start_after`. Where it begins in a state, so
     does what is found.
+
+    Parameters
+    ----------
+    onward
+        The system that goes on from there, if it is one with other faults. What is found
+        after a run in which things were done from outside, as one that was recorded,
+        begins in the state itself; also where the run cannot happen in this system.
 
     Raises
     ------
@@ -95,10 +108,29 @@ def beginning_after(system: System, prefix: Prefix) -> Beginning:
         )
     boot, prologue, run = schedule_of(whole, system)
     begins = beginning_state(trace, system)
-    start = start_after(system, boot, [*prologue, *run], begins)
+    if onward is None:
+        start = start_after(system, boot, [*prologue, *run], begins)
+    else:
+        start = _start_onward(
+            onward, trace.header, (boot, [*prologue, *run]), begins, rerun
+        )
     where = f"step {last} of" if whole.steps or begins is None else "the state in"
     scope = f"from {where} {prefix.path} on, with every fault as often as allowed"
     return Beginning([start], (scope,), prefix.path)
+
+
+def _start_onward(
+    onward: System,
+    header: Header,
+    way: tuple[Schedule, Schedule],
+    begins: Checkpoint | None,
+    rerun: Rerun,
+) -> Start:
+    """Return the state that a run has come to, for a system with other faults."""
+    if INJECTED not in header.options:
+        with contextlib.suppress(NotEnabled):
+            return start_after(onward, *way, begins)
+    return start_after(onward, (), (), take(rerun.world))
 
 
 def _cut(trace: Trace, prefix: Prefix) -> Trace:

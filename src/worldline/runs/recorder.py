@@ -12,12 +12,12 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
 from worldline.model.gauges import fold
-from worldline.model.kinds import BUDGETS
 from worldline.model.network import Networks, Recorded
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.system import System
 from worldline.runs.contents import contents_record
+from worldline.runs.predicted import faults_record
 from worldline.runs.senders import Senders
 from worldline.runs.step_record import LocalState, step_record
 from worldline.runs.unseen import seen_of
@@ -36,7 +36,7 @@ from worldline.trace.records import (
     PropertyRecord,
     StepRecord,
 )
-from worldline.trace.state import UNSEEN
+from worldline.trace.state import PREDICTED, UNSEEN
 from worldline.worlds.world import World
 
 
@@ -151,7 +151,7 @@ def header_of(
             )
         ),
         network=_network(system.network),
-        faults=_faults(system),
+        faults=faults_record(system.faults),
         options={**_options(system), **({DRAWN: {**drawn}} if drawn else {})},
         cuts=tuple(
             tuple(n.name for n in system.ids if n in cut) for cut in system.cuts
@@ -175,6 +175,8 @@ def _options(system: System) -> dict[str, Json]:
     if system.injected is not None:
         options[INJECTED] = system.injected
         options[FREE] = list(system.free_faults)
+    if system.is_predicted:
+        options[PREDICTED] = True
     if system.deviation is not None:
         step, reason, is_sure = system.deviation
         options[DEVIATION] = {"step": step, "reason": reason, "sure": is_sure}
@@ -210,13 +212,3 @@ def _network(network: Any) -> dict[str, Json]:
         if field.name not in ("name", "capabilities")
     }
     return {"name": network.name, **options}
-
-
-def _faults(system: System) -> dict[str, Json]:
-    faults = system.faults
-    record: dict[str, Json] = {name: faults.limit(name) for name in BUDGETS}
-    record["nodes"] = None if faults.nodes is None else [n.name for n in faults.nodes]
-    record["break_sockets"] = faults.break_sockets
-    if faults.deaf is not None:
-        record["deaf"] = faults.deaf
-    return record

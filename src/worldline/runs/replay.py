@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.loading.predicates import with_predicates
+from worldline.model.absent import unknown_in
 from worldline.model.arguments import check_path
-from worldline.model.errors import Timeless, refuse_no_asserts
+from worldline.model.errors import Timeless, Unseen, refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
@@ -299,6 +300,8 @@ def _judge_in_time(world: World, trace: Trace, cycle: Cycle | None) -> tuple[boo
         if world.instruments is not None:
             raise
         return False, f"{error.what}, and the trace has no times"
+    except Unseen as error:
+        return False, error.what
 
 
 def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
@@ -352,6 +355,8 @@ def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
     if failure is not None:
         return failure.kind == end.property, str(failure)
     if end.property == DEADLOCK:
+        if absent := unknown_in(world.system, world.snapshot()):
+            return False, f"no deadlock: nothing is known of {', '.join(absent)}"
         left = [e for e in world.enabled() if not e.kind.is_fault]
         events = "; ".join(map(repr, left))
         return not left, events and f"no deadlock: what can happen is {events}"

@@ -111,6 +111,9 @@ class PropertyReport:
         How often it was false; None where nobody counted.
     words
         What is printed in the place of the verdict, where that says more.
+    unseen
+        In how many states of a search it was neither true nor false, as nodes are
+        absent; None where none are.
     """
 
     name: str
@@ -127,6 +130,7 @@ class PropertyReport:
     spans: tuple[SpanRecord, ...] = ()
     alarms: Alarms | None = None
     words: str = ""
+    unseen: int | None = None
 
     @property
     def deadline(self) -> SpanRecord | None:
@@ -147,6 +151,7 @@ class PropertyReport:
             "minimize": self.minimize,
             "explanation": self.explanation,
             "cycle": self.cycle,
+            **({} if self.unseen is None else {"unseen": self.unseen}),
             **self._followed(),
             **self._unwritten(),
         }

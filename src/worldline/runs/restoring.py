@@ -8,9 +8,10 @@ that a world of this system can be in, whether or not a run leads there.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, final
 
+from worldline.model.absent import NO_VALUE
 from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settled
@@ -22,7 +23,7 @@ from worldline.model.instruments import Instruments
 from worldline.model.kinds import BUDGETS
 from worldline.model.message import Envelope, is_message
 from worldline.model.network import Mailbox
-from worldline.model.network.link import CLOSED
+from worldline.model.network.link import CLOSED, Link
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.system import System
@@ -49,8 +50,6 @@ def beginning_state(trace: Trace, system: System) -> Checkpoint | None:
     ------
     InputError
         If it is no state of the system.
-    UsageError
-        If a node has no value in it.
     """
     return None if trace.state is None else restored(system, trace.state)
 
@@ -60,7 +59,7 @@ def world_of(trace: Trace, system: System) -> DirectWorld:
 
     Raises
     ------
-    InputError, UsageError
+    InputError
         As `beginning_state` does.
     """
     world, begins = DirectWorld(system), beginning_state(trace, system)
@@ -92,20 +91,44 @@ def instruments_of(trace: Trace, world: World) -> Instruments | None:
 def restored(system: System, record: StateRecord) -> Checkpoint:
     """Return the state that a record of one says; its nodes are those of the system.
 
+    Those that are absent have no value in it, nor have observers that it leaves out.
+
     Raises
     ------
     InputError
         If it is no state of the system.
-    UsageError
-        If a node has no value in it.
     """
-    if record.absent:
-        raise UsageError(
-            f"the state has no value of {shorten(', '.join(record.absent), 200)}",
-            remedy="a run can begin in it when all nodes have one; until then "
-            "worldline show prints what there is",
+    named = sorted([*(node.name for node in record.nodes), *record.absent])
+    if named != sorted(node.name for node in system.ids):
+        raise InputError(
+            "the nodes of the state and those that are absent are not all there are, "
+            "each once",
+            remedy=_AS_RECORDED,
         )
     return _Reader(system, record).checkpoint()
+
+
+def refuse_absent(absent: Sequence[str], what: str) -> None:
+    """Refuse to begin where nothing is known of some nodes or observers.
+
+    Parameters
+    ----------
+    absent
+        Their names; if there are none, nothing is refused.
+    what
+        What cannot begin there.
+
+    Raises
+    ------
+    UsageError
+        If there are some.
+    """
+    if absent:
+        raise UsageError(
+            f"{what} cannot begin in a state in which nothing is known of "
+            f"{shorten(', '.join(absent), 200)}",
+            remedy="use check, replay, show or debug for it",
+        )
 
 
 @final
@@ -122,17 +145,24 @@ class _Reader:
         self._system = system
         self._record = record
         self._classes = ClassTable.of(system)
+        self._nodes = {one.name: one for one in record.nodes}
+        self._absent = [node for node in system.ids if node.name not in self._nodes]
         self._ends: dict[NodeId, dict[NodeId, tuple[int, bool]]] = {
-            node: self._ends_of(one)
-            for node, one in zip(system.ids, record.nodes, strict=True)
+            node: self._ends_of(self._nodes[node.name])
+            for node in system.ids
+            if node.name in self._nodes
         }
 
     def checkpoint(self) -> Checkpoint:
-        system, record = self._system, self._record
+        system = self._system
         columns: list[Frozen] = [self._budget(), self._cut(), *self._observers()]
-        ignored = []
-        for index, node in enumerate(record.nodes):
-            kind = system.types[index]
+        ignored: list[dict[str, Any]] = []
+        for index, kind in enumerate(system.types):
+            node = self._nodes.get(system.ids[index].name)
+            if node is None:
+                columns += [NO_VALUE] * 3
+                ignored.append({})
+                continue
             with _at(f"node {node.name}"):
                 columns.append(self._local(kind, node.fields))
                 columns.append(self._hidden(index, node))
@@ -160,10 +190,14 @@ class _Reader:
         values = self._record.observers
         observers = self._system.observers
         with _at("the observers"):
-            _expect_names(values, [one.name for one in observers], "observers")
+            names = [one.name for one in observers]
+            known = [name for name in names if name in values]
+            _expect_names(values, known, "observers", names)
             # As a value is arranged after renaming: histories have records of their own.
             return [
                 freeze(one.arranged(thaw(self._frozen(values[one.name]))))
+                if one.name in values
+                else NO_VALUE
                 for one in observers
             ]
 
@@ -226,6 +260,8 @@ class _Reader:
             if not is_message(message):
                 raise InputError(f"{_shown(one.message)} is under way, and no message")
             src = self._classes.node(one.src)
+            if src in self._absent:
+                raise InputError(f"{src} has sent what is under way, and is absent")
             inbox.put(Envelope(src, one.part, message, self._frozen(one.message)))
         self._connect(system.ids[index], inbox)
         return inbox.freeze()
@@ -233,19 +269,28 @@ class _Reader:
     def _connect(self, me: NodeId, inbox: Mailbox) -> None:
         """Make the connections of a node, each of two ends."""
         mine, unknown = self._ends[me], (CLOSED, False)
+        for peer in self._absent:
+            inbox.forget(peer)
+            if peer in mine:
+                link = self._link(inbox, peer)
+                link.mine, link.error_here = mine[peer]
         for peer, ends in self._ends.items():
             here, there = mine.get(peer, unknown), ends.get(me, unknown)
             if peer == me or here == there == unknown:
                 continue
-            link = inbox.connection(peer)
-            if link is None:
-                raise InputError(
-                    f"it has a connection with {peer}, which "
-                    f"{self._system.network.name} does not know",
-                    remedy=_AS_RECORDED,
-                )
+            link = self._link(inbox, peer)
             link.mine, link.error_here = here
             link.theirs, link.error_there = there
+
+    def _link(self, inbox: Mailbox, peer: NodeId) -> Link:
+        link = inbox.connection(peer)
+        if link is None:
+            raise InputError(
+                f"it has a connection with {peer}, which "
+                f"{self._system.network.name} does not know",
+                remedy=_AS_RECORDED,
+            )
+        return link
 
     def _ends_of(self, node: NodeStateRecord) -> dict[NodeId, tuple[int, bool]]:
         return {
@@ -297,13 +342,20 @@ def _at(place: str) -> Iterator[None]:
         raise InputError(f"the state, {place}: {error.what}", remedy=remedy) from None
 
 
-def _expect_names(names: Iterable[str], wanted: Iterable[str], what: str) -> None:
+def _expect_names(
+    names: Iterable[str],
+    wanted: Iterable[str],
+    what: str,
+    all_names: Iterable[str] | None = None,
+) -> None:
+    """Refuse other names than those wanted, which may not be all that there are."""
     names, wanted = set(names), list(wanted)
     if names != set(wanted):
         there = shorten(", ".join(sorted(names)), 200) or "none"
+        others = wanted if all_names is None else all_names
         raise InputError(
             f"the {what} are {there}; in the system they are "
-            f"{', '.join(wanted) or 'none'}",
+            f"{', '.join(others) or 'none'}",
             remedy=_AS_RECORDED,
         )
 

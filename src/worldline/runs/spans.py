@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, final
 
-from worldline.model.errors import NotRecorded
+from worldline.model.errors import Unseen
 from worldline.model.properties import Property
 from worldline.model.usercode.running import Series
 from worldline.model.view import View
@@ -151,7 +151,7 @@ class SpanWatch:
             self._asked = self._prop.confident(
                 self._view or self._world.view, self._series
             )
-        except NotRecorded as error:
+        except Unseen as error:
             self._asked, self.unsure = 0.0, self.unsure or error.what
             self._is_known = False
             return False

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from worldline.model.absent import unknown_in
 from worldline.model.events import Choices, Event, Schedule
 from worldline.model.faults import Budget
 from worldline.model.semantics.execute import Failure
@@ -35,6 +36,8 @@ class Start:
         How it failed.
     begins
         The state in which the schedules begin; None for the start.
+    absent
+        The names of what nothing is known of there.
     """
 
     boot: tuple[tuple[Event, Choices], ...]
@@ -42,6 +45,7 @@ class Start:
     snapshot: Snapshot | None
     failure: Failure | None
     begins: Checkpoint | None = None
+    absent: tuple[str, ...] = ()
 
 
 @final
@@ -65,6 +69,13 @@ class Beginning:
     def anywhere(self) -> bool:
         """Whether it is in a state to which perhaps no run leads."""
         return any(start.begins is not None for start in self.starts)
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The names of what nothing is known of: nodes, and observers."""
+        return tuple(
+            dict.fromkeys(name for start in self.starts for name in start.absent)
+        )
 
 
 def starts(system: System) -> list[Start]:
@@ -121,7 +132,8 @@ def start_after(
     world = DirectWorld(system)
     lead(world, boot, prologue, begins)
     snapshot = None if world.failure else world.snapshot()
-    return Start(tuple(boot), tuple(prologue), snapshot, world.failure, begins)
+    absent = () if begins is None else unknown_in(system, begins.snapshot)
+    return Start(tuple(boot), tuple(prologue), snapshot, world.failure, begins, absent)
 
 
 def _odometer(system: System) -> Iterator[Start]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from worldline.model.absent import NO_VALUE, absent_in
 from worldline.model.data.identity import BY_DECLARATION
 from worldline.model.data.values import freeze
 from worldline.model.errors import InputError, ModelError
@@ -40,15 +41,21 @@ def state_record(system: System, state: Checkpoint) -> StateRecord:
         If it holds something that could not be read again.
     """
     snapshot, layout = state.snapshot, system.layout
+    absent = absent_in(system, snapshot)
     record = StateRecord(
         budget=dict(zip(BUDGETS, snapshot[Layout.BUDGET][1:], strict=True)),
         cut=snapshot[Layout.PARTITION],
         observers={
             observer.name: encode(snapshot[layout.observer(number)])
             for number, observer in enumerate(system.observers)
+            if snapshot[layout.observer(number)] != NO_VALUE
         },
-        nodes=tuple(_node(system, state, index) for index in range(len(system.ids))),
-        absent=(),
+        nodes=tuple(
+            _node(system, state, index)
+            for index in range(len(system.ids))
+            if index not in absent
+        ),
+        absent=tuple(system.ids[index].name for index in sorted(absent)),
     )
     try:
         again = restored(system, record).snapshot

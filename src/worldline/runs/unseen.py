@@ -1,51 +1,48 @@
-"""Predicates over a run of which the state of some nodes is not known.
+"""What is known of a recorded run, and of one that begins where some nodes are absent.
 
-What reads such a node is not judged, unless it is false for others in any case: of a
-``for_each`` form the elements that touch the node are left out. Histories and gauges follow
-the events of all nodes, so they are unknown with the first of them, and messages under
-way as long as one is: it may have sent some.
+What is not known is *unseen*, as the model says. Of a recording of which journals are
+missing, histories and gauges follow the events of all nodes, so they are unknown with
+the first of them; an absent node has no events.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any, final
+from typing import final
 
-from worldline.model.data.identity import NodeId
-from worldline.model.errors import NotRecorded
+from worldline.model.errors import Unseen
 from worldline.model.gauges import Gauge, TimedStep, fold
 from worldline.model.properties import Property
-from worldline.model.pure import Pure
-from worldline.model.semantics.layout import ColumnKind
-from worldline.model.view import ColumnRead, View
-from worldline.worlds.direct import DirectWorld, LiveReader
+from worldline.worlds.direct import DirectWorld
+from worldline.worlds.reading import PartialReader
 from worldline.worlds.world import Readable, World
 
 
 @final
 class SeenReader:
-    """Answers reads of the nodes of which the state is known.
+    """The properties and gauges of a run, as far as they are known.
 
     Parameters
     ----------
     unknown
-        The indices of the others; it changes.
+        The indices of the nodes of which nothing is known; it changes.
 
     Attributes
     ----------
-    left_out
-        Whether an element of a form was not asked.
-    has_lost
-        Whether events are not known that histories would have.
+    view
+        The present state, of which it shows what is known.
     """
 
     def __init__(self, world: Readable, unknown: Set[int]) -> None:
         self._world = world
         self._unknown = unknown
-        self._inner = LiveReader(world)
-        self.left_out = False
-        self.has_lost = False
-        self.view = View(world.system, self, world.instruments)
+        self._reader = PartialReader(world, unknown)
+        self.view = self._reader.view
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether events are not known that histories would have."""
+        return self._reader.has_lost
 
     @property
     def gauges(self) -> Set[str]:
@@ -53,35 +50,10 @@ class SeenReader:
         instruments = self._world.instruments
         return frozenset() if instruments is None else instruments.unknown
 
-    def read(self, read: ColumnRead) -> Any:
-        system, column = self._world.system, read.column
-        layout = system.layout
-        if column >= layout.first:
-            node = system.ids[layout.node_of(column)]
-            if system.index[node] in self._unknown:
-                raise NotRecorded(f"{node}")
-            if self._unknown and layout.columns[column].kind is ColumnKind.INBOX:
-                raise NotRecorded(f"what is under way to {node}")
-        elif (
-            self.has_lost
-            and column >= 0
-            and layout.columns[column].kind is ColumnKind.OBSERVER
-        ):
-            name = system.observers[layout.columns[column].index].name
-            raise NotRecorded(f"the history {name}")
-        return self._inner.read(read)
-
-    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
-        try:
-            return self._inner.nested(view, function, nodes)
-        except NotRecorded:
-            self.left_out = True
-            return True
-
     def lose(self, gauges: Sequence[Gauge]) -> None:
         """Take note that events happen of which nothing is known."""
         if self._unknown:
-            self.has_lost = True
+            self._reader.has_lost = True
             if self._world.instruments is not None:
                 self._world.instruments.unknown.update(one.name for one in gauges)
 
@@ -94,7 +66,7 @@ class SeenReader:
             if one.name in instruments.unknown and one.resume is not None:
                 try:
                     instruments.gauges[one.name] = one.resumed(self.view)
-                except NotRecorded:
+                except Unseen:
                     continue
                 instruments.unknown.discard(one.name)
 
@@ -109,14 +81,14 @@ class SeenReader:
 
         Raises
         ------
-        NotRecorded
+        Unseen
             If the answer depends on what is not known.
         """
-        self.left_out = False
-        holds = prop.judge(self.view).holds
-        if holds and self.left_out:
-            raise NotRecorded("a node")
-        return holds
+        return prop.judge(self.view).holds
+
+    def begin(self, *, has_lost: bool) -> None:
+        """Know again what histories would have, unless that was lost before."""
+        self._reader.has_lost = has_lost
 
 
 @final
@@ -128,7 +100,7 @@ class SeenAnswer:
         self._prop = prop
 
     def value(self) -> bool:
-        """Return it; raise `NotRecorded` where nobody knows."""
+        """Return it; raise `Unseen` where nobody knows."""
         return self._reader.holds(self._prop)
 
     def retire(self) -> None:
@@ -139,7 +111,8 @@ class SeenAnswer:
 class SeenRun:
     """What is known in each state of a trace of which journals are missing.
 
-    Views of its world answer no more than that.
+    So it is of one that begins where nodes are absent, who stay so. Views of its world
+    answer no more than that.
 
     Parameters
     ----------
@@ -152,8 +125,10 @@ class SeenRun:
     ----------
     reader
         Answers what is known.
+    absent
+        The indices of the nodes that are absent.
     unknown
-        The indices of the nodes of which nothing is known now.
+        Of these and of those of which nothing is known now.
     """
 
     def __init__(
@@ -161,6 +136,7 @@ class SeenRun:
     ) -> None:
         self._gauges = world.system.gauges
         self._lost, self._histories = lost, histories
+        self.absent = world.absent
         self.unknown: set[int] = set()
         self.reader = SeenReader(world, self.unknown)
         world.view = self.reader.view
@@ -172,18 +148,21 @@ class SeenRun:
         later = {n for n, at in self._lost.items() if at is not None and at < step}
         self._know(self._never | later)
 
-    def _know(self, unknown: set[int]) -> None:
+    def _know(self, lost: set[int]) -> None:
         self.unknown.clear()
-        self.unknown.update(unknown)
-        self.reader.has_lost = self._histories
+        self.unknown.update(lost)
+        self.reader.begin(has_lost=self._histories)
         self.reader.lose(self._gauges)
+        self.unknown.update(self.absent)
 
 
 def seen_of(world: World) -> SeenRun | None:
     """Return what is known in a world of a trace; None if all is."""
     system = world.system
-    if system.unseen is None or not isinstance(world, DirectWorld):
+    if not isinstance(world, DirectWorld):
         return None
+    if system.unseen is None:
+        return SeenRun(world, {}, histories=False) if world.is_partial else None
     nodes, histories = system.unseen
     names = {node.name: index for index, node in enumerate(system.ids)}
     lost = {names[name]: step for name, step in nodes.items()}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.engine.breadth_first import breadth_first
+from worldline.engine.consequence import consequence
 from worldline.engine.depth_first import depth_first as depth_first_search
 from worldline.engine.exploration import Exploration
 from worldline.engine.native.library import KernelMissing, library
@@ -44,13 +45,21 @@ class Chosen:
     note: str = ""
 
 
-def choose(engine: str, *, depth_first: bool = False, symmetric: int = 0) -> Chosen:
+def choose(
+    engine: str,
+    *,
+    depth_first: bool = False,
+    by_cost: bool = False,
+    symmetric: int = 0,
+) -> Chosen:
     """Return the loop for a way of searching and an engine.
 
     Parameters
     ----------
     depth_first
         Whether it goes deep before it goes wide.
+    by_cost
+        Whether it predicts (`worldline.engine.consequence`).
     symmetric
         Of how many nodes it has to exchange the names.
 
@@ -66,7 +75,8 @@ def choose(engine: str, *, depth_first: bool = False, symmetric: int = 0) -> Cho
         raise UsageError(
             f"engine {wanted!r} is unknown", remedy="use 'auto', 'native' or 'python'"
         )
-    reference = Chosen(depth_first_search if depth_first else breadth_first, "python")
+    run = depth_first_search if depth_first else breadth_first
+    reference = Chosen(consequence if by_cost else run, "python")
     if wanted == "python":
         return reference
     limit = _limit(symmetric, depth_first=depth_first)
@@ -80,9 +90,10 @@ def choose(engine: str, *, depth_first: bool = False, symmetric: int = 0) -> Cho
         if wanted == "native":
             raise
         return Chosen(reference.run, "python", f"engine python: {missing.what}")
-    from worldline.engine.native.breadth_first import breadth_first as compiled
+    from worldline.engine.native.breadth_first import breadth_first as level_by_level
+    from worldline.engine.native.consequence import consequence as cost_by_cost
 
-    return Chosen(compiled, "native")
+    return Chosen(cost_by_cost if by_cost else level_by_level, "native")
 
 
 def _limit(symmetric: int, *, depth_first: bool) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
+from worldline.engine.profile import Profile
 from worldline.engine.room import peak_memory_mb
 from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.data.identity import without_order
@@ -23,13 +24,15 @@ from worldline.runs.prefix import Prefix
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start
 from worldline.runs.timeless import without_timeless
+from worldline.search.absence import ABSENT, of_absent, with_unseen
 from worldline.search.assumptions import assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
+from worldline.search.cut import Cut
 from worldline.search.engines import Chosen, choose, threads_of
 from worldline.search.growth import growing
 from worldline.search.liveness import Liveness
 from worldline.search.options import CheckOptions
-from worldline.search.question import CheckQuery, Limits, chosen_properties
+from worldline.search.question import Limits, SearchQuery, begun, chosen_properties
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, goals_of
 from worldline.search.vacuity import never
@@ -82,7 +85,14 @@ def _checked(made: System, options: CheckOptions) -> Report:
             threads=threads_of(options.threads),
             exact=options.exact,
         )
-        question = CheckQuery(made, options, folded=folds)
+        question = SearchQuery(
+            made,
+            chosen_properties(made, options.properties),
+            begun(made, options.from_),
+            Cut(made, options.prune, options.assume),
+            folded=folds,
+            profile=Profile() if options.profile else None,
+        )
         question.stage(goals_of(made, options.until), limits, choose(engine).run)
         return _answer(question, limits, chosen, options)
 
@@ -111,7 +121,7 @@ def _refuse_in_vain(system: System, options: CheckOptions) -> None:
 
 
 def _answer(
-    question: CheckQuery, limits: Limits, chosen: Chosen, options: CheckOptions
+    question: SearchQuery, limits: Limits, chosen: Chosen, options: CheckOptions
 ) -> Report:
     writer = question.writer(
         options.out, write=options.traces, chosen=chosen, seed=options.seed
@@ -129,7 +139,7 @@ def _answer(
 
 
 def _report(
-    question: CheckQuery,
+    question: SearchQuery,
     search: Exploration,
     writer: Counterexamples,
     chosen: Chosen,
@@ -138,20 +148,23 @@ def _report(
     statistics = search.statistics
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
-    complete &= not (statistics.pruned and question.cut.prunes)
+    complete &= not ((statistics.pruned and question.cut.prunes) or question.absent)
     rows = _undeclared(failed, search, writer)
     numbers = {p.name: n for n, p in enumerate(question.searched)}
     bound = search.bound
     seconds = search.meter.seconds
     if bound is None and not complete:
-        bound = "boot failure" if failed else "pruned"
+        bound = _why_incomplete(question, has_failed=bool(failed))
     live = wish.judge(question.properties, question.world, search, writer, bound)
     if live.seconds is not None:
         audit_predicates(question.world, question.properties)
     for p in question.properties:
         hit, is_cut = search.hits.get(numbers.get(p.name, -1)), bool(statistics.pruned)
         judged = live.rows.get(p.name)
-        rows.append(judged or _verdict(writer, p, hit, complete, is_cut=is_cut))
+        row = judged or _verdict(writer, p, hit, complete, is_cut=is_cut)
+        if question.absent and judged is None:
+            row = with_unseen(row, search.unseen[numbers[p.name]], statistics.states)
+        rows.append(row)
     verdict = combine([row.verdict for row in rows])
     if verdict is Verdict.UNKNOWN and bound is None and live.bound is None:
         bound = "assumed" if statistics.pruned else None
@@ -183,6 +196,12 @@ def _report(
         profile=question.profile,
         liveness_s=live.seconds,
     )
+
+
+def _why_incomplete(question: SearchQuery, *, has_failed: bool) -> str:
+    if has_failed:
+        return "boot failure"
+    return ABSENT if question.absent else "pruned"
 
 
 def _undeclared(
@@ -245,9 +264,13 @@ def boot_failure(writer: Counterexamples, start: Start) -> PropertyReport:
 
 
 def _notes(
-    question: CheckQuery, search: Exploration, chosen: Chosen, complete: bool
+    question: SearchQuery, search: Exploration, chosen: Chosen, complete: bool
 ) -> tuple[str, ...]:
     notes = [chosen.note] if chosen.note else []
+    if question.absent:
+        notes.append(of_absent(question, search))
+        if question.system.symmetry:
+            notes.append("no symmetry is used where nodes are absent")
     notes += [*question.staged.notes, *question.notes]
     if search.bound == "fingerprints":
         notes.append("two states have the same fingerprint: use the engine 'python'")

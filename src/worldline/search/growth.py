@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from worldline.model.absent import NO_VALUE
 from worldline.model.data.content import Tag
 from worldline.model.message import Envelope
 from worldline.model.semantics.layout import ColumnKind
@@ -87,6 +88,8 @@ def _sizes(world: TabulatedWorld) -> Iterator[tuple[str, int, int]]:
             continue
         done.add(id(interner))
         for value, depth in zip(interner.values, interner.births, strict=True):
+            if value == NO_VALUE:
+                continue
             if column.kind is ColumnKind.LOCAL:
                 yield from _field_sizes(system, value, depth)
             elif column.kind is ColumnKind.INBOX:

@@ -34,7 +34,6 @@ from worldline.runs.start import Beginning, Start, starts
 from worldline.search.counterexample import Counterexamples
 from worldline.search.cut import NAME, Cut
 from worldline.search.engines import Chosen
-from worldline.search.options import CheckOptions
 from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
 from worldline.trace.format import StrPath
@@ -90,12 +89,20 @@ def safety_alone(
     return wanted, judged
 
 
-def begun(system: System, from_: Prefix | StrPath | None) -> Beginning:
-    """Return where a search begins: in the initial states, or after a recorded run."""
+def begun(
+    system: System, from_: Prefix | StrPath | None, onward: System | None = None
+) -> Beginning:
+    """Return where a search begins: in the initial states, or after a recorded run.
+
+    Parameters
+    ----------
+    onward
+        The system that is searched, if it is one with other faults.
+    """
     with watched(), heard():
         if from_ is not None:
-            return beginning_after(system, Prefix.of(from_))
-        return Beginning(starts(system))
+            return beginning_after(system, Prefix.of(from_), onward)
+        return Beginning(starts(onward or system))
 
 
 @final
@@ -107,6 +114,8 @@ class Limits:
     ----------
     meter
         Watches those bounds that depend on the machine, from the beginning on.
+    repeat_cost
+        What it costs more to take up what was put off; for a prediction.
     """
 
     bounds: Bounds
@@ -116,25 +125,65 @@ class Limits:
     keep_going: bool
     threads: int
     exact: bool
+    repeat_cost: int | None = None
 
 
 @final
-class CheckQuery:
-    """The question to a system: where to begin and what to evaluate."""
+class SearchQuery:
+    """The question to a system: where to begin and what to evaluate.
 
-    def __init__(self, system: System, options: CheckOptions, *, folded: bool) -> None:
-        self.profile = Profile() if options.profile else None
+    Parameters
+    ----------
+    wanted
+        The properties that were asked for.
+    begin
+        Where to begin.
+    cut
+        What to leave out.
+    world, verdicts
+        A world of the same system, whose tables know something already, and what it
+        knows of properties, by name, which is added to.
+    folded
+        Whether to visit one only of all states that differ in names.
+    profile
+        Measures where the time goes.
+
+    Attributes
+    ----------
+    absent
+        The names of what nothing is known of where it begins. Then a deadlock would be
+        none, as nobody knows what those nodes do; and a symmetry says nothing of them.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        wanted: list[Property],
+        begin: Beginning,
+        cut: Cut,
+        *,
+        world: TabulatedWorld | None = None,
+        verdicts: dict[str, Decision] | None = None,
+        folded: bool = False,
+        profile: Profile | None = None,
+    ) -> None:
+        self.profile = profile
         self.system = system
-        self.properties = chosen_properties(system, options.properties)
-        self.searched = [
-            p for p in self.properties if p.kind is not PropertyKind.LIVENESS
-        ]
-        self.staged = Staged(begun(system, options.from_))
-        anywhere = self.staged.beginning.anywhere
-        self.world = TabulatedWorld(system, self.profile or UNTIMED, anywhere=anywhere)
+        self.properties = wanted
+        self.searched = [p for p in wanted if p.kind is not PropertyKind.LIVENESS]
+        self.staged = Staged(begin)
+        self.absent = begin.absent
+        self.world = world or TabulatedWorld(
+            system,
+            profile or UNTIMED,
+            anywhere=begin.anywhere,
+            partial=bool(self.absent),
+        )
+        self._verdicts = {} if verdicts is None else verdicts
         self.is_staged = False
-        self.cut = Cut(system, options.prune, options.assume)
-        self.alike = SymmetryCheck(self.world) if folded else None
+        self.cut = cut
+        may_fold = folded and not self.absent
+        self.alike = SymmetryCheck(self.world) if may_fold else None
         self.decisions: dict[str, Decision] = {}
         self.notes: tuple[str, ...] = ()
 
@@ -182,14 +231,14 @@ class CheckQuery:
         world = self.world
         checks = [
             StateCheck(
-                world.decision(p),
+                self._verdicts.setdefault(p.name, world.decision(p)),
                 target=p.kind is PropertyKind.SOMETIMES,
                 fatal=p.kind is PropertyKind.SAFETY,
             )
             for p in self.searched
         ]
         done = None
-        if limits.deadlock:
+        if limits.deadlock and not self.absent:
             finished = self.system.done or all_done
             done = world.decision(
                 Property("done", PropertyKind.SAFETY, finished, "predicate")
@@ -217,6 +266,7 @@ class CheckQuery:
                 keep_going=limits.keep_going,
                 threads=limits.threads,
                 exact=limits.exact,
+                repeat_cost=limits.repeat_cost,
             ),
             progress=None if progress is None else reporter(progress),
             symmetry=symmetry,

@@ -112,16 +112,22 @@ class Report(BaseReport):
     @property
     def because(self) -> str:
         """What is to be said behind the verdict, if anything."""
-        left = [r for r in self.properties if r.verdict is Verdict.NOT_SEARCHED]
-        if self.verdict is Verdict.HOLDS and left:
-            names = dict.fromkeys(
-                r.name if r.explanation == NOT_HERE else "liveness" for r in left
-            )
-            verb = "was" if len(names) == 1 else "were"
-            return f" (without {', '.join(names)}, which {verb} not judged)"
-        if self.verdict is not Verdict.UNKNOWN or self.bound is None:
-            return ""
-        return f" (bound: {self.bound})"
+        return because(self)
+
+
+def because(report: BaseReport) -> str:
+    """Return what is to be said behind the verdict of a search, if anything."""
+    left = [r for r in report.properties if r.verdict is Verdict.NOT_SEARCHED]
+    if report.verdict is Verdict.HOLDS and left:
+        names = dict.fromkeys(
+            "liveness" if r.kind == "liveness" and r.explanation != NOT_HERE else r.name
+            for r in left
+        )
+        verb = "was" if len(names) == 1 else "were"
+        return f" (without {', '.join(names)}, which {verb} not judged)"
+    if report.verdict is not Verdict.UNKNOWN or report.bound is None:
+        return ""
+    return f" (bound: {report.bound})"
 
 
 def _rounded(seconds: float | None) -> float | None:

@@ -31,6 +31,7 @@ from worldline.trace.records import (
     StepRecord,
     Trace,
 )
+from worldline.trace.state import PREDICTED
 
 _WIDEST = 120
 """Columns of what is said of steps that change nothing."""
@@ -177,7 +178,8 @@ def _faults(header: Header) -> str:
         for name, amount in header.faults.items()
         if (type(amount) is int and amount > 0) or (amount is None and name != "nodes")
     ]
-    return f"; faults {', '.join(allowed)}" if allowed else ""
+    of = "predicted " if PREDICTED in header.options else ""
+    return f"; {of}faults {', '.join(allowed)}" if allowed else ""
 
 
 def _contents(header: Header) -> str:

@@ -29,8 +29,11 @@ from worldline.trace.schema import (
 CONNECTION = ("closed", "open", "half")
 """What an end of a connection takes it for, in the order of the numbers of a link."""
 
+PREDICTED = "predicted"
+"""Stands among a header's options, where its faults are those of a prediction."""
+
 UNSEEN = "unseen"
-"""Stands among a header's options, where of a recorded run something is missing: of which ``nodes``, each with
+"""Stands there, where of a recorded run something is missing: of which ``nodes``, each with
 the step after which nothing is known of it, null where it never is; and whether
 ``histories`` lack events from the beginning of the trace on."""
 
@@ -114,7 +117,7 @@ class StateRecord:
     cut
         How the network is split: the position among the header's cuts.
     observers
-        The values of the observers, by name.
+        The values of the observers, by name, but for those of which none is known.
     nodes, absent
         The nodes, in order, but for those without a value, of which the names are
         known alone.

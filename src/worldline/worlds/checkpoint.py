@@ -11,6 +11,7 @@ import copy
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.absent import absent_in
 from worldline.model.node import NodeType
 from worldline.worlds.world import Snapshot, World
 
@@ -42,14 +43,13 @@ def take(world: World, like: Checkpoint | None = None) -> Checkpoint:
             old if old == new else new
             for old, new in zip(like.snapshot, snapshot, strict=True)
         )
-    kinds = world.system.types
-    return Checkpoint(
-        snapshot,
-        tuple(
-            ignored_fields(kind, node)
-            for kind, node in zip(kinds, world.nodes, strict=True)
-        ),
-    )
+    absent = absent_in(world.system, snapshot)
+    pairs = zip(world.system.types, world.nodes, strict=True)
+    ignored = [
+        {} if index in absent else ignored_fields(kind, node)
+        for index, (kind, node) in enumerate(pairs)
+    ]
+    return Checkpoint(snapshot, tuple(ignored))
 
 
 def go_back(world: World, checkpoint: Checkpoint) -> None:

@@ -49,8 +49,8 @@ from worldline.model.usercode.running import Series
 from worldline.model.view import View
 from worldline.worlds.chance import Chance
 from worldline.worlds.collecting import CollectingDoor
-from worldline.worlds.direct import LiveReader
 from worldline.worlds.door import Query
+from worldline.worlds.reading import LiveReader
 from worldline.worlds.world import Snapshot
 
 UnderWay = Callable[[], Iterator[tuple[int, Envelope]]]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, final
 
-from worldline.engine.collections import Collection, Shape
+from worldline.engine.collections import Collection, Pair, Shape
 from worldline.engine.interner import Interner
 from worldline.engine.profile import FREEZING, UNTIMED, Untimed
 from worldline.engine.tables import Site
-from worldline.model.data.content import fingerprint, order_key
+from worldline.model.absent import NO_VALUE
+from worldline.model.data.content import Frozen, fingerprint, order_key
 from worldline.model.kinds import CONNECTION_FAULTS, MESSAGE_KINDS, RANKED, Kind
-from worldline.model.message import Envelope
 from worldline.model.network.mailbox import SHAPES
 from worldline.model.semantics.layout import Column, ColumnKind, Layout
 from worldline.model.system import System
@@ -23,15 +23,24 @@ PER_NODE = 2
 _SHARED = frozenset({ColumnKind.LOCAL, ColumnKind.HIDDEN, ColumnKind.INBOX})
 
 
-def collection_of(system: System) -> Collection | None:
-    """Return how a mailbox is made of envelopes; None if it is more than envelopes."""
+def collection_of(system: System, *, partial: bool = False) -> Collection | None:
+    """Return how a mailbox is made of envelopes; None if it is more than envelopes.
+
+    Parameters
+    ----------
+    partial
+        Whether there may be mailboxes of which nothing is known.
+    """
     cls: Any = type(system.network.mailbox(system.ids[0], system.ids))
     shape = SHAPES[cls]
     if shape is None:
         return None
 
-    def sender(envelope: Envelope) -> int:
-        return system.index[envelope.src]
+    if partial:
+        cls = _PerhapsAbsent(cls)
+
+    def sender(envelope: Any) -> int:
+        return -1 if envelope == NO_VALUE else system.index[envelope.src]
 
     # A envelope is part of very many mailboxes, each of which asks for this.
     contents = functools.cache(fingerprint)
@@ -111,6 +120,25 @@ def sites(
         groups.append(Site(len(groups), tuple(own), local=local))
     groups.append(Site(len(groups), (Layout.BUDGET, Layout.PARTITION)))
     return tuple(groups)
+
+
+@final
+class _PerhapsAbsent:
+    """A class of mailboxes, one value more: of it nothing is known, and it is an item."""
+
+    def __init__(self, cls: Any) -> None:
+        self._cls = cls
+
+    def split(self, frozen: Frozen) -> list[Pair]:
+        if frozen == NO_VALUE:
+            return [(NO_VALUE, 1)]
+        pairs: list[Pair] = self._cls.split(frozen)
+        return pairs
+
+    def join(self, pairs: list[Pair]) -> Frozen:
+        if pairs and pairs[0][0] == NO_VALUE:
+            return NO_VALUE
+        return self._cls.join(pairs)
 
 
 def _at_nodes() -> list[Kind]:

@@ -11,19 +11,16 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
-from worldline.model.answers import answer, holds_for
-from worldline.model.data.canonical import CanonicalFrozenset
-from worldline.model.data.identity import NodeId
+from worldline.model.absent import NO_VALUE, absent_in, is_partial, restored_cell
 from worldline.model.data.settling import settle_fields
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Schedule
 from worldline.model.faults import Budget, Faults
-from worldline.model.instruments import INSTRUMENTS, Instruments
+from worldline.model.instruments import Instruments
 from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.prologue import Pattern
-from worldline.model.pure import Pure
 from worldline.model.semantics.enabled import is_listed
 from worldline.model.semantics.execute import (
     Failure,
@@ -44,12 +41,12 @@ from worldline.model.semantics.transitions import (
 )
 from worldline.model.system import System
 from worldline.model.usercode.divergence import within_budget
-from worldline.model.view import ColumnRead, View
+from worldline.model.view import View
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.dry_run import DryRuns, is_noop
-from worldline.worlds.kept import fresh
-from worldline.worlds.world import NotEnabled, Readable, Snapshot
+from worldline.worlds.reading import LiveReader, PartialReader
+from worldline.worlds.world import NotEnabled, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
 """Picks one of ``n`` options, given their weights if there are any."""
@@ -108,6 +105,13 @@ class DirectWorld:
     ----------
     system
         The system to run. It is not started; see `boot`.
+
+    Attributes
+    ----------
+    absent
+        The indices of the nodes of which nothing is known; their objects mean nothing.
+    is_partial
+        Whether of some column nothing is known.
     """
 
     def __init__(self, system: System) -> None:
@@ -127,7 +131,9 @@ class DirectWorld:
             context.bind(node)
         self.failure: Failure | None = None
         self.instruments: Instruments | None = None
-        self.view = View(system, LiveReader(self))
+        self.absent: frozenset[int] = frozenset()
+        self.is_partial = False
+        self.view = self._look()
         layout, count = system.layout, len(system.ids)
         self._hidden = [self.cells[layout.hidden(index)] for index in range(count)]
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
@@ -138,7 +144,12 @@ class DirectWorld:
     def attach(self, instruments: Instruments) -> None:
         """Let views of this world show the instruments of the run that it is in."""
         self.instruments = instruments
-        self.view = View(self.system, LiveReader(self), instruments)
+        self.view = self._look()
+
+    def _look(self) -> View:
+        if self.is_partial:
+            return PartialReader(self, self.absent).view
+        return View(self.system, LiveReader(self), self.instruments)
 
     def boot_events(self) -> list[Event]:
         """Return the events that happen before state 0."""
@@ -275,25 +286,44 @@ class DirectWorld:
         """Return the frozen value of every column."""
         frozen = [None if cell is None else cell.freeze() for cell in self.cells]
         for index, node in enumerate(self.nodes):
-            frozen[self.system.layout.local(index)] = self.system.types[index].freeze(
-                node
-            )
+            kind, is_absent = self.system.types[index], index in self.absent
+            local = NO_VALUE if is_absent else kind.freeze(node)
+            frozen[self.system.layout.local(index)] = local
         return tuple(frozen)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go to the state of a snapshot; ignored fields get their first values."""
         system = self.system
+        self._know(snapshot)
         for number, cell in enumerate(self.cells):
             if cell is not None:
                 cell.restore(snapshot[number])
         for index, (kind, first) in enumerate(
             zip(system.types, system.prototypes, strict=True)
         ):
+            if index in self.absent:
+                continue
             node = kind.thaw(snapshot[system.layout.local(index)], first)
             self.nodes[index] = node
             self.contexts[index].bind(node)
         self.door.touched.update(range(len(self.cells)))
         self.failure = None
+
+    def _know(self, snapshot: Snapshot) -> None:
+        """Have a cell in every column that can hold the value of a snapshot."""
+        system, was_partial = self.system, self.is_partial
+        self.is_partial = is_partial(system, snapshot)
+        if not (was_partial or self.is_partial):
+            return
+        self.absent = absent_in(system, snapshot)
+        layout = system.layout
+        for number, cell in enumerate(self.cells):
+            if cell is not None:
+                self.cells[number] = restored_cell(system, number, snapshot[number])
+        for index in range(len(system.ids)):
+            self._hidden[index] = self.cells[layout.hidden(index)]
+            self._inboxes[index] = self.cells[layout.inbox(index)]
+        self.view = self._look()
 
     def is_enabled(self, event: Event, *, charge: bool = True) -> bool:
         """Say whether an event can happen now; faults within budget if `charge`."""
@@ -341,32 +371,3 @@ class DirectWorld:
             f"prologue step {number}: no enabled event is like '{pattern}'",
             remedy=f"enabled are: {enabled}",
         )
-
-
-@final
-class LiveReader:
-    """Answers a view's reads from the present state."""
-
-    __slots__ = ("_world",)
-
-    def __init__(self, world: Readable) -> None:
-        self._world = world
-
-    def read(self, read: ColumnRead) -> Any:
-        world = self._world
-        if read.what != "field":
-            if read.column == INSTRUMENTS and world.instruments is not None:
-                return world.instruments.answer(read.what, *read.detail)
-            return answer(read, world.cells[read.column])
-        value: Any = world.nodes[world.system.layout.node_of(read.column)]
-        for name in read.detail:
-            value = value.__dict__[name]
-        return value if type(value) in _IMMUTABLE else fresh(value)
-
-    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
-        return holds_for(function, view, nodes)
-
-
-_IMMUTABLE = frozenset(
-    {int, str, bytes, bool, type(None), float, tuple, NodeId, CanonicalFrozenset}
-)

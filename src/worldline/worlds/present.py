@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
+from worldline.model.absent import restored_cell
 from worldline.model.events import Event
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
@@ -44,8 +45,7 @@ class PresentAnswers:
         column = system.layout.hidden(self._index)
         if query[0] == "full":
             column = system.layout.inbox(query[1])
-        cell: Any = system.cell(column)
-        cell.restore(self._cells[column].freeze())
+        cell = restored_cell(system, column, self._cells[column].freeze())
         for at, operation in changes(system, self._event):
             if at == column:
                 getattr(cell, operation[0])(*operation[1:])

@@ -377,7 +377,7 @@ class RememberingWorld:
         verdict = verdicts.get(row)
         if verdict is None:
             self.present.reads_cells = False
-            verdict = decision(self.present)  # type: ignore[arg-type]
+            verdict = decision(self.present) is True  # type: ignore[arg-type]
             if not self.present.reads_cells:
                 if len(verdicts) >= _MOST_VERDICTS:
                     verdicts.clear()

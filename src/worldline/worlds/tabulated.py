@@ -23,6 +23,8 @@ from worldline.engine.tables import (
     Tables,
     Tree,
 )
+from worldline.model.absent import NO_VALUE, AbsentCell, is_partial
+from worldline.model.data.content import fingerprint
 from worldline.model.data.values import freeze
 from worldline.model.errors import InternalError, Nondeterminism
 from worldline.model.events import Event
@@ -70,18 +72,25 @@ class TabulatedWorld:
     anywhere
         Whether it may be in states to which no run leads, such as one with a node down
         where none crashes.
+    partial
+        Whether there may be absent nodes and histories.
     """
 
     def __init__(
-        self, system: System, profile: Untimed = UNTIMED, *, anywhere: bool = False
+        self,
+        system: System,
+        profile: Untimed = UNTIMED,
+        *,
+        anywhere: bool = False,
+        partial: bool = False,
     ) -> None:
         refuse_unlisted(system)
         self.system = system
-        mail = collection_of(system)
+        mail = collection_of(system, partial=partial)
         inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]
         self.tables = Tables(
             interners(system, mail, profile),
-            sites(system, mail, anywhere=anywhere),
+            sites(system, mail, anywhere=anywhere or partial),
             {} if mail is None else dict.fromkeys(inboxes, mail),
         )
         self._dry_runs = DryRuns(system, profile)
@@ -93,10 +102,15 @@ class TabulatedWorld:
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
-        self.recall = Recall(system, self.tables, self.cell, profile)
+        self._nothing = AbsentCell()
+        self.recall = Recall(
+            system, self.tables, self.cell, profile, is_partial=partial
+        )
 
     def encode(self, snapshot: Snapshot) -> Row:
         """Return the row of a state of the direct world."""
+        if not self.recall.is_partial and is_partial(self.system, snapshot):
+            raise InternalError("a state has absent nodes, and its tables none")
         return self.tables.row_of(snapshot)
 
     def decode(self, row: Row) -> Snapshot:
@@ -108,8 +122,11 @@ class TabulatedWorld:
 
         There is one cell per column, used again at the next call.
         """
+        frozen = self.tables.interners[column].values[value]
+        if frozen == NO_VALUE:
+            return self._nothing
         cell: Any = self._cells[column]
-        cell.restore(self.tables.interners[column].values[value])
+        cell.restore(frozen)
         return cell
 
     def decision(self, predicate: Property | Callable[[View], Any]) -> Decision:
@@ -123,13 +140,25 @@ class TabulatedWorld:
             column = -1
             if event.kind.runs_handler and event.node is not None:
                 column = self.system.layout.local(self.system.index[event.node])
+            own = self._own(event)
             entry = self._entries[event] = self.tables.new_entry(
                 column,
                 event,
                 self._operations(changes(self.system, event)),
                 fault=event.kind.is_fault,
+                own=own,
+                content=fingerprint(event.key) if own else 0,
             )
         return entry
+
+    def _own(self, event: Event) -> tuple[int, ...]:
+        """Return the columns that say where the node of an own step stands."""
+        if event.is_network_step:
+            return ()
+        if event.node is None:
+            return (Layout.PARTITION,)
+        index, layout = self.system.index[event.node], self.system.layout
+        return layout.local(index), layout.hidden(index)
 
     def apply(self, operations: Operations, value: int) -> int:
         """Work out, remember and return what an operation makes of a value."""

@@ -12,7 +12,8 @@ from typing import Any, final
 from worldline.engine.decisions import ColumnQuestion, Decision
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
 from worldline.engine.tables import Row, Tables
-from worldline.model.answers import answer, holds_for
+from worldline.model.absent import NO_VALUE
+from worldline.model.answers import answer, seen_for, unseen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant, thaw
 from worldline.model.errors import Timeless
@@ -24,6 +25,7 @@ from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, run_pure
+from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, View
 from worldline.worlds.purity.evaluations import Evaluations
 
@@ -75,6 +77,8 @@ class Recall:
         Times the evaluations.
     is_sampled
         Whether to keep a sample of them, which needs all of a row.
+    is_partial
+        Whether there may be rows of which not all is known.
 
     Attributes
     ----------
@@ -92,8 +96,10 @@ class Recall:
         profile: Untimed = UNTIMED,
         *,
         is_sampled: bool = True,
+        is_partial: bool = False,
     ) -> None:
         self.system = system
+        self.is_partial = is_partial
         self._is_sampled = is_sampled
         self._timed = profile.timed
         self._tables = tables
@@ -118,14 +124,11 @@ class Recall:
 
         asker = prop.name if prop.role == "property" else ""
 
-        def holds(view: View) -> bool:
-            return prop.judge(view).holds
+        evaluations = self._evaluations(prop, f"{prop.role} {prop.name}", prop.answer)
 
-        evaluations = self._evaluations(prop, f"{prop.role} {prop.name}", holds)
-
-        def evaluate(decision: Decision, row: Row) -> bool:
+        def evaluate(decision: Decision, row: Row) -> StateVerdict:
             reader = _Recorder(self, row, asker)
-            verdict = prop.judge(View(self.system, reader)).holds
+            verdict = prop.answer(View(self.system, reader))
             if self._is_sampled:
                 evaluations.note(row, verdict)
             decision.learn(reader.path, verdict)
@@ -141,10 +144,12 @@ class Recall:
         if inner is None:
             name = f"{function.function.__qualname__} for {', '.join(map(str, nodes))}"
             evaluations = self._evaluations(
-                (function, nodes), name, lambda view: holds_for(function, view, nodes)
+                (function, nodes),
+                name,
+                lambda view: run_pure(lambda: seen_for(function, view, nodes), 1),
             )
 
-            def evaluate(decision: Decision, row: Row) -> bool:
+            def evaluate(decision: Decision, row: Row) -> StateVerdict:
                 reader = _Recorder(self, row, asker)
                 view = View(self.system, reader)
                 verdict = self._element(function, view, nodes, asker)
@@ -158,12 +163,12 @@ class Recall:
 
     def _element(
         self, function: Pure, view: View, nodes: tuple[NodeId, ...], asker: str
-    ) -> bool:
+    ) -> StateVerdict:
         """Evaluate one element, perhaps for the kernel: then no property is running."""
         claimed = claim()
         before, activity.guarding = activity.guarding, True
         try:
-            return run_pure(lambda: holds_for(function, view, nodes), 1)
+            return run_pure(lambda: seen_for(function, view, nodes), 1)
         except BaseException as error:
             if isinstance(error, Timeless):
                 error.prop = asker
@@ -182,7 +187,7 @@ class Recall:
                 release()
 
     def _evaluations(
-        self, key: Any, name: str, judge: Callable[[View], bool]
+        self, key: Any, name: str, judge: Callable[[View], StateVerdict]
     ) -> Evaluations:
         return self.evaluations.setdefault(key, Evaluations(name, judge))
 
@@ -230,8 +235,24 @@ class Recall:
             answers.known[value] = answered, number
         return answered, number
 
+    def told(self, read: ColumnRead, value: int) -> Any:
+        """Return the answer to a read; raise `Unseen` where nothing is known."""
+        answered, _ = self.ask(read, value)
+        if answered is NO_VALUE:
+            raise unseen(self.system, read)
+        return answered
+
     def ask(self, read: ColumnRead, value: int) -> tuple[Any, Hashable]:
-        """Return the answer to a read, and what distinguishes it from others."""
+        """Return the answer to a read, and what distinguishes it from others.
+
+        That is `NO_VALUE` where nothing is known.
+        """
+        if self.is_partial:
+            is_known = self._tables.interners[read.column].values[value] != NO_VALUE
+            if read.what == "present":
+                return is_known, is_known
+            if not is_known:
+                return NO_VALUE, NO_VALUE
         if read.what == "field":
             frozen = self._tables.interners[read.column].values[value]
             kind = self.system.types[self.system.layout.columns[read.column].index]
@@ -252,7 +273,8 @@ class _Recorder:
         self._asker = asker
         self._row = row
         self._seen: set[Hashable] = set()
-        self.path: list[tuple[ColumnQuestion, int]] = []
+        self.path: list[tuple[ColumnQuestion, int | StateVerdict]] = []
+        self.is_partial = recall.is_partial
 
     def read(self, read: ColumnRead) -> Any:
         value = self._row[read.column]
@@ -269,16 +291,22 @@ class _Recorder:
             self._note(read, answers.question, answers.number(value, AssertionError))
             raise
         self._note(read, answers.question, number)
+        if given is NO_VALUE:
+            raise unseen(self._recall.system, read)
         return given
 
-    def _note(self, asked: Hashable, question: ColumnQuestion, answer: int) -> None:
+    def _note(
+        self, asked: Hashable, question: ColumnQuestion, answer: int | StateVerdict
+    ) -> None:
         if asked not in self._seen:
             self._seen.add(asked)
             self.path.append((question, answer))
 
-    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
+    def nested(
+        self, view: View, function: Pure, nodes: tuple[NodeId, ...]
+    ) -> StateVerdict:
         decision = self._recall.inner(function, nodes, self._asker)
         verdict = decision(self._row)
         question = ColumnQuestion((function, nodes), -1, {}, decision)
-        self._note(decision, question, int(verdict))
+        self._note(decision, question, verdict)
         return verdict

@@ -3,7 +3,8 @@
 A module here is written like a user's own: it imports nothing but the public face
 (and what the zoo shares, in modules whose names begin with an underscore).
 Its function ``system`` returns the system, with every bug fixed unless switched on;
-its ``BUGS``, if it has any, gives by paper the command that finds each. The Dedalus
+its ``BUGS``, if it has any, gives by paper the command that finds each, and its
+``CROSS_CHECKS`` another one for those that are predicted. The Dedalus
 programs of the LDFI paper stand in `programs`, and are no systems; `programs` has
 ``BUGS`` and ``CONTROLS``.
 """
@@ -59,6 +60,11 @@ def controls() -> dict[str, Case]:
         if _SWITCH.search(bug.command):
             cases[name] = Case(bug.paper, _SWITCH.sub("", bug.command))
     return dict(sorted(cases.items()))
+
+
+def cross_checks() -> dict[str, Case]:
+    """Return exhaustive searches that find bugs which are predicted, by name, sorted."""
+    return _cases("CROSS_CHECKS", names())
 
 
 def _cases(constant: str, modules: list[str]) -> dict[str, Case]:

@@ -36,8 +36,9 @@ as long as a round without losses and with messages of 10 to 50 ms."""
 
 BUGS = {
     "crystalball": {
-        "paxos-cb1": "check zoo:paxos -p bugs=cb1",
-        "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p resets=1",
+        f"paxos-{bug}": f"predict zoo:paxos -p bugs={bug} -p start=chosen "
+        "--max-states 20000"
+        for bug in ("cb1", "cb2")
     },
     "wids": {
         f"paxos-{bug}": f"simulate zoo:paxos -p bugs={bug} -p size=7 -p leaders=7 "
@@ -46,6 +47,13 @@ BUGS = {
     },
 }
 """By paper and by the name of each bug, the command that finds it."""
+
+CROSS_CHECKS = {
+    "crystalball": {
+        "paxos-cb1": "check zoo:paxos -p bugs=cb1",
+        "paxos-cb2": "check zoo:paxos -p bugs=cb2 -p resets=1",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -100,9 +108,9 @@ class Process:
         How many rounds it may lead itself.
     led, current, promises
         As a leader: how many rounds it has led, the present one, who answered what.
-    promised, accepted, previous
-        As an acceptor: the highest round it answered, its last vote, and the round of
-        the vote before that one.
+    promised, accepted, previous, cast
+        As an acceptor: the highest round it answered, its last vote, the round of the
+        vote before that one, and all votes ever: what it forgets later stays chosen.
     votes, decided
         As a learner: who accepted what until a majority agrees, then the value.
     """
@@ -120,6 +128,7 @@ class Process:
     promised: int = wl.durable(default=0)
     accepted: Vote | None = wl.durable(default=None)
     previous: int = wl.ghost(default=0)
+    cast: set[Vote] = wl.ghost(default_factory=set)
 
     votes: set[tuple[wl.NodeId, Vote]] = wl.field(default_factory=set)
     decided: str | None = None
@@ -172,6 +181,7 @@ class Process:
     def vote(self, ctx: wl.Context, vote: Vote) -> None:
         self.previous = 0 if self.accepted is None else self.accepted.round
         self.accepted = vote
+        self.cast.add(vote)
         if "wids2" not in self.bugs:
             self.promised = vote.round
         for leader in self.leaders:
@@ -223,27 +233,10 @@ class Sleeper(Process):
         ctx.set_timer(Sleeper.wake, after=ctx.choose(SLEEPS))
 
 
-def first_vote(step: wl.Step) -> tuple[wl.NodeId, Vote] | None:
-    """Return who accepted what in a step; every acceptance is announced."""
-    for sent in step.sends:
-        if isinstance(sent.message, Learn):
-            return sent.src, sent.message.vote
-    return None
-
-
-VOTES = wl.Observer(
-    name="votes",
-    initial=frozenset(),
-    project=first_vote,
-    fold=lambda votes, vote: votes | {vote},
-)
-"""All votes ever cast: what a process forgets later stays chosen."""
-
-
 @wl.safety
 def agreement(view: wl.View) -> bool:
     """At most one value is ever accepted by a majority in one round."""
-    votes = [vote for _, vote in view.history(VOTES.name)]
+    votes = [vote for node in view for vote in view[node].cast]
     majority = len(view.nodes) // 2 + 1
     return len({vote.value for vote in votes if votes.count(vote) >= majority}) < 2
 
@@ -377,7 +370,6 @@ def system(
         workload=[] if sleeps else [wl.whenever(Process.propose)],
         faults=wl.Faults(drops=drops, resets=resets),
         properties=PROPERTIES,
-        observers=[VOTES],
         ignore_noops=True,
         prologue=chosen(names, leaders) if start else (),
         # Leaders that block each other may get no further.

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from worldline.engine.native import breadth_first
+from worldline.engine.native import breadth_first, consequence
 
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Traces go here; threads share even the smallest level."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(breadth_first, "WORTH_THREADS", 1)
+    for strategy in (breadth_first, consequence):
+        monkeypatch.setattr(strategy, "WORTH_THREADS", 1)

@@ -78,6 +78,22 @@ def test_a_trace_says_what_the_replay_of_its_recording_said(missing: str):
     assert "violates nothing" not in said
 
 
+@wl.safety
+def some_keep_much(view: wl.View) -> bool:
+    return not view.for_each_node(lambda view, node: view[node].kept < 1_000_000)
+
+
+def test_what_all_known_nodes_do_is_not_said_of_all():
+    system = rounds.system(properties=[some_keep_much])
+    found = replay_recording(recorded("journal"), system)
+    assert found.properties[0].verdict is Verdict.UNKNOWN
+    assert found.trace is not None
+    assert wl.replay(found.trace, system).unknown == ("some_keep_much",)
+    shutil.rmtree("run")
+    whole = replay_recording(recorded("nothing"), system)
+    assert whole.properties[0].verdict is Verdict.VIOLATED
+
+
 def test_where_nothing_is_open_a_trace_says_that_the_run_violates_nothing():
     system = rounds.system(properties=[rounds.few_at_b])
     found = replay_recording(recorded("nothing"), system)
@@ -100,7 +116,7 @@ def test_a_trace_says_from_where_on_a_node_is_not_known():
     assert network.owns["(gauges)"] == ["steps_so_far: not known"]
     (status,) = session.status(["many_at_c"])
     assert status.spans[-1].first == lost + 1
-    assert "it reads c, which no journal tells" in str(status.spans[-1].value)
+    assert "it reads c, of which nothing is known" in str(status.spans[-1].value)
     with pytest.raises(wl.UsageError, match="many_at_c is not known after step"):
         session.explain(lost + 1, "many_at_c")
     assert session.explain(lost, "many_at_c") is not None

@@ -146,7 +146,7 @@ def test_with_a_journal_missing_only_what_reads_its_node_is_not_known(folder: Pa
     assert found.divergence is None
     rows = {row.name: row for row in found.properties}
     assert rows["few_at_b"].explanation == ""
-    assert "it reads c, which no journal tells" in rows["few_at_c"].explanation
+    assert "it reads c, of which nothing is known" in rows["few_at_c"].explanation
     # What is false for the others is so whatever the missing node was like.
     assert rows["few_everywhere"].verdict is wl.Verdict.VIOLATED
     assert found.unknown == ("few_at_c",)

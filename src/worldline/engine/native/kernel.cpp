@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel/breadth_first.hpp"
+#include "kernel/consequence.hpp"
 #include "kernel/tables.hpp"
 #include "kernel/decoder.hpp"
 #include "kernel/walks.hpp"
@@ -52,7 +53,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 12; }
+int32_t wl_interface() { return 14; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -104,20 +105,28 @@ void wl_clock(Tables* tables, int32_t depth) { tables->set_clock(depth); }
 
 // `worth_threads` states that wait are worth more than one thread; `prune` and `done` are
 // decisions, or -1.
-BreadthFirst* wl_search(Tables* tables, int32_t threads, int64_t worth_threads,
-                        int64_t most_states, int32_t prune, int32_t done) {
-    return made([=] {
+Search* wl_search(Tables* tables, int32_t threads, int64_t worth_threads, int64_t most_states,
+                  int32_t prune, int32_t done) {
+    return made([=]() -> Search* {
         return new BreadthFirst(*tables, threads, worth_threads, most_states, prune, done);
     });
 }
-void wl_search_free(BreadthFirst* search) { delete search; }
+
+// The same by cost; `repeat_cost` is -1 if what is pruned is not taken up again.
+Search* wl_predict(Tables* tables, int32_t threads, int64_t worth_threads, int32_t repeat_cost,
+                   int32_t prune, int32_t done) {
+    return made([=]() -> Search* {
+        return new Consequence(*tables, threads, worth_threads, repeat_cost, prune, done);
+    });
+}
+void wl_search_free(Search* search) { delete search; }
 
 // With the symmetry that the tables have, visits one row of all that differ in names only.
-void wl_reduce(BreadthFirst* search, int32_t sample) { search->reduce(sample); }
+void wl_reduce(Search* search, int32_t sample) { search->reduce(sample); }
 
 // Gives samples of the rows that were expanded or (0) examined: the fingerprint's halves
 // and the row of each. Returns how many there are.
-int32_t wl_sample(BreadthFirst* search, int32_t of_expanded, int32_t* out) {
+int32_t wl_sample(Search* search, int32_t of_expanded, int32_t* out) {
     const auto found = search->samples(of_expanded != 0);
     for (const auto* one : found) {
         if (out == nullptr) break;
@@ -128,39 +137,58 @@ int32_t wl_sample(BreadthFirst* search, int32_t of_expanded, int32_t* out) {
     return static_cast<int32_t>(found.size());
 }
 
-void wl_watch(BreadthFirst* search, int32_t decision, int32_t target) {
-    search->shared.watches.push_back(Watch{decision, target != 0});
+void wl_watch(Search* search, int32_t decision, int32_t target) {
+    search->shared.watches.push_back(Watch{decision, target != 0 ? kFalse : kTrue});
 }
 
-int64_t wl_root(BreadthFirst* search, const int32_t* row, int32_t number) {
+int64_t wl_root(Search* search, const int32_t* row, int32_t number) {
     return guarded([=] { return search->add_root(row, number), int64_t{0}; });
 }
 
 // Keeps whole states; call it before the first root.
-void wl_exact(BreadthFirst* search) { search->be_exact(); }
+void wl_exact(Search* search) { search->be_exact(); }
 
 // Keeps the states beyond which nothing new is seen; call it before the first root.
-void wl_keep_periphery(BreadthFirst* search) { search->keep_periphery(); }
+void wl_keep_periphery(Search* search) { static_cast<BreadthFirst*>(search)->keep_periphery(); }
 
 // Ends the search; returns how many states are beyond which it saw nothing new.
-int64_t wl_periphery(BreadthFirst* search) {
-    return guarded([=] { return search->end(); });
+int64_t wl_periphery(Search* search) {
+    return guarded([=] { return static_cast<BreadthFirst*>(search)->end(); });
 }
 
 // Gives the n-th of them.
-void wl_outermost(BreadthFirst* search, int64_t number, uint64_t* fingerprint, int32_t* row) {
-    *fingerprint = search->outermost(number, row);
+void wl_outermost(Search* search, int64_t number, uint64_t* fingerprint, int32_t* row) {
+    *fingerprint = static_cast<BreadthFirst*>(search)->outermost(number, row);
 }
 
-int64_t wl_advance(BreadthFirst* search) {
+int64_t wl_advance(Search* search) {
     return guarded([=] { return search->advance(); });
 }
 
-int64_t wl_step(BreadthFirst* search, int64_t quota) {
+// By cost, has so many more of the states met last judged by the steps that follow; returns
+// how many of them are left then.
+int64_t wl_judge(Search* search, int64_t most) {
+    return guarded([=] { return static_cast<Consequence*>(search)->judge(most); });
+}
+
+// Gives what a search by cost has counted: the cost of the states that are expanded next or
+// -1, own steps taken first, states put off, states that wait, the longest path, and the
+// cost of the states met last.
+void wl_costs(Search* search, int64_t* out) {
+    const auto* costs = static_cast<Consequence*>(search);
+    out[0] = costs->next_cost();
+    out[1] = costs->executed();
+    out[2] = costs->put_off;
+    out[3] = costs->waiting();
+    out[4] = costs->longest;
+    out[5] = costs->cost();
+}
+
+int64_t wl_step(Search* search, int64_t quota) {
     return guarded([=] { return search->step(quota); });
 }
 
-Misses* wl_search_misses(BreadthFirst* search) { return &search->misses; }
+Misses* wl_search_misses(Search* search) { return &search->misses; }
 
 // Gives the misses of the last step, four integers each (kind, first, second, where its
 // row begins), and the rows.
@@ -178,13 +206,18 @@ int32_t wl_misses(Misses* misses, int32_t* out) {
 const int32_t* wl_rows(Misses* misses) { return misses->rows(); }
 
 // Gives the fingerprint of the state that a watch found; 0: none.
-int32_t wl_hit(BreadthFirst* search, int32_t watch, uint64_t* out) {
+int32_t wl_hit(Search* search, int32_t watch, uint64_t* out) {
     *out = search->shared.watches[watch].fingerprint;
     return *out != ~0ULL;
 }
 
+// How many states there were in which a predicate was neither true nor false.
+int64_t wl_unseen(Search* search, int32_t watch) {
+    return search->shared.watches[watch].unseen;
+}
+
 // Gives the endings met, in order, three integers each: a fingerprint's halves and a leaf.
-int32_t wl_endings(BreadthFirst* search, int32_t* out) {
+int32_t wl_endings(Search* search, int32_t* out) {
     int32_t count = 0;
     std::sort(search->endings.begin(), search->endings.end());
     for (const Ending& ending : search->endings) {
@@ -199,7 +232,7 @@ int32_t wl_endings(BreadthFirst* search, int32_t* out) {
 
 // Gives the outcomes that lead to a state, at most `most`, and the number of the initial
 // state; returns how many there are.
-int32_t wl_path(BreadthFirst* search, uint64_t fingerprint, int32_t most, int32_t* out,
+int32_t wl_path(Search* search, uint64_t fingerprint, int32_t most, int32_t* out,
                 int32_t* root) {
     std::vector<int32_t> leaves;
     *root = search->path(fingerprint, leaves);
@@ -208,8 +241,8 @@ int32_t wl_path(BreadthFirst* search, uint64_t fingerprint, int32_t most, int32_
     return static_cast<int32_t>(leaves.size());
 }
 
-void wl_statistics(BreadthFirst* search, int64_t* out) {
-    out[0] = search->shared.states;
+void wl_statistics(Search* search, int64_t* out) {
+    out[0] = search->states();
     out[1] = search->generated;
     out[2] = search->pruned;
     out[3] = static_cast<int64_t>(search->bytes());

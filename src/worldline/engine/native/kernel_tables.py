@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, final
 from worldline.engine.collections import ACTIONS
 from worldline.engine.decisions import ColumnQuestion, Decision
 from worldline.engine.native.columns import KernelColumns
-from worldline.engine.native.commands import CommandBuffer, Opcode
+from worldline.engine.native.commands import CommandBuffer, Opcode, halves
 from worldline.engine.native.library import library
 from worldline.engine.tables import (
     Ask,
@@ -25,6 +25,7 @@ from worldline.engine.tables import (
     Site,
     Tables,
 )
+from worldline.model.verdicts import UNSEEN, StateVerdict
 
 _LEAVES, _FORK, _ASK = range(3)
 _UNSET = -1
@@ -32,7 +33,7 @@ _NOTHING = -2
 """The outcome of an event that is no transition."""
 
 
-_FIRST_QUESTION = 2
+_FIRST_QUESTION = 3
 """Lesser numbers of questions are verdicts."""
 
 QuestionPlace: TypeAlias = tuple[ColumnQuestion, ...]
@@ -43,17 +44,19 @@ where they are asked.
 """
 
 
-def _first(node: Any, around: QuestionPlace) -> QuestionPlace | bool:
+def _first(node: Any, around: QuestionPlace) -> QuestionPlace | StateVerdict:
     """Return the question to a column that comes first from a node on."""
     while isinstance(node, ColumnQuestion):
         around = (node, *around)
         if node.inner is None:
             return around
         node = node.inner.root
-    return _after(around, int(node)) if around else bool(node)
+    return _after(around, node) if around else node
 
 
-def _after(place: QuestionPlace, answer: int) -> QuestionPlace | bool:
+def _after(
+    place: QuestionPlace, answer: int | StateVerdict
+) -> QuestionPlace | StateVerdict:
     """Return where an answer leads to."""
     return _first(place[0].children[answer], place[1:])
 
@@ -179,14 +182,14 @@ class KernelTables:
             The kernel's number of the question from which on it does not know the
             path; -1: from the first.
         """
-        place: QuestionPlace | bool
+        place: QuestionPlace | StateVerdict
         if question == _UNSET:
             number, place = self.decision(decision), _first(decision.root, ())
             if self._is_news(Opcode.DECISION, number, 0):
                 self._commands.extend((Opcode.DECISION, number, self._question(place)))
         else:
             place = self._places[question - _FIRST_QUESTION]
-        while not isinstance(place, bool):
+        while isinstance(place, tuple):
             question = self._question(place)
             answer = self._encode_answer_to(place[0], row)
             place = _after(place, answer)
@@ -210,10 +213,10 @@ class KernelTables:
         self._sent.add(key)
         return True
 
-    def _question(self, place: QuestionPlace | bool) -> int:
+    def _question(self, place: QuestionPlace | StateVerdict) -> int:
         """Return the kernel's number of a question, or of a verdict."""
-        if isinstance(place, bool):
-            return int(place)
+        if not isinstance(place, tuple):
+            return place.value if place is UNSEEN else int(place)
         key = tuple(map(id, place))
         number = self._questions.get(key)
         if number is None:
@@ -236,9 +239,9 @@ class KernelTables:
     def _entry(self, entry: Entry) -> int:
         if entry.number not in self._entries:
             self._entries.add(entry.number)
-            self._commands.extend(
-                (Opcode.ENTRY, entry.number, entry.column, entry.fault)
-            )
+            first, second = (*entry.own, _UNSET, _UNSET)[:2]
+            words = (Opcode.ENTRY, entry.number, entry.column, entry.fault)
+            self._commands.extend((*words, first, second, *halves(entry.content)))
         return entry.number
 
     def _numbers_of(self, operations: Iterable[Operations]) -> list[int]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 12
+INTERFACE = 14
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 UNBOUNDED = 2**62
@@ -42,6 +42,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_birth": (c_int32, [c_void_p, c_int32, c_int32]),
     "wl_clock": (None, [c_void_p, c_int32]),
     "wl_search": (c_void_p, [c_void_p, c_int32, c_int64, c_int64, c_int32, c_int32]),
+    "wl_predict": (c_void_p, [c_void_p, c_int32, c_int64, c_int32, c_int32, c_int32]),
     "wl_search_free": (None, [c_void_p]),
     "wl_reduce": (None, [c_void_p, c_int32]),
     "wl_sample": (c_int32, [c_void_p, c_int32, _INT32S]),
@@ -52,11 +53,14 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_periphery": (c_int64, [c_void_p]),
     "wl_outermost": (None, [c_void_p, c_int64, POINTER(c_uint64), _INT32S]),
     "wl_advance": (c_int64, [c_void_p]),
+    "wl_judge": (c_int64, [c_void_p, c_int64]),
+    "wl_costs": (None, [c_void_p, _INT64S]),
     "wl_step": (c_int64, [c_void_p, c_int64]),
     "wl_search_misses": (c_void_p, [c_void_p]),
     "wl_misses": (c_int32, [c_void_p, _INT32S]),
     "wl_rows": (_INT32S, [c_void_p]),
     "wl_hit": (c_int32, [c_void_p, c_int32, POINTER(c_uint64)]),
+    "wl_unseen": (c_int64, [c_void_p, c_int32]),
     "wl_endings": (c_int32, [c_void_p, _INT32S]),
     "wl_path": (c_int32, [c_void_p, c_uint64, c_int32, _INT32S, _INT32S]),
     "wl_statistics": (None, [c_void_p, _INT64S]),

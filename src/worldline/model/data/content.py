@@ -45,6 +45,7 @@ MAP = Tag("map", 12)
 DICT = Tag("dict", 13)
 TIME = Tag("time", 14)
 DURATION = Tag("duration", 15)
+ABSENT = Tag("absent", 17)
 
 UNORDERED: set[Any] = {FROZENSET, SET}
 """Tags of values whose items are kept in canonical order and have no other.

@@ -145,6 +145,9 @@ class Bag(Unconnected):
         if left:
             self.counts[envelope] = left
 
+    def forget(self, peer: NodeId) -> None:
+        self.counts = {one: n for one, n in self.counts.items() if one.src != peer}
+
     def is_ready(self, envelope: Envelope) -> bool:
         return envelope in self.counts
 
@@ -218,6 +221,9 @@ class Queues(Unconnected):
         queue.remove(envelope)
         if not queue:
             del self.queues[envelope.src.name]
+
+    def forget(self, peer: NodeId) -> None:
+        self.queues.pop(peer.name, None)
 
     def is_ready(self, envelope: Envelope) -> bool:
         queue = self.queues.get(envelope.src.name)

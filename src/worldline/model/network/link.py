@@ -13,7 +13,7 @@ from typing import Any, final
 from worldline.model.data.content import TUPLE
 from worldline.model.message import Envelope
 
-CLOSED, OPEN, HALF = 0, 1, 2
+CLOSED, OPEN, HALF, UNKNOWN = 0, 1, 2, 3
 
 
 @final
@@ -25,6 +25,7 @@ class Link:
     mine, theirs
         What this end, and the other, believe of the connection over which they
         send: closed, open, or half open (believed open, but the other end forgot).
+        What the other believes is unknown, for good, if its node is absent.
     error_here, error_there
         Whether an error is under way to this end, or to the other.
     queue
@@ -58,7 +59,8 @@ class Link:
 
     def disconnect(self) -> None:
         """Break; both ends will learn of it."""
-        self.error_here = self.error_there = True
+        self.error_here = True
+        self.error_there = self.theirs != UNKNOWN
 
     def fail_here(self) -> None:
         """Take the error that was under way to this end."""
@@ -98,6 +100,8 @@ class Link:
         It does if either end has a connection that the other does not know to be
         gone: where this end is half open, the other may have connected anew.
         """
+        if self.theirs == UNKNOWN:
+            return False
         connected = self.theirs == OPEN or (self.mine == OPEN and not self.error_here)
         return connected and not self.error_there
 
@@ -106,11 +110,22 @@ class Link:
         connected = self.mine == OPEN or (self.theirs == OPEN and not self.error_there)
         return connected and not self.error_here
 
+    def lose_sight(self) -> None:
+        """Know nothing any more of the other end, whose node is absent."""
+        self.theirs = UNKNOWN
+        self.error_there = False
+        self.queue.clear()
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether nothing is known of the other end."""
+        return self.theirs == UNKNOWN
+
     def is_whole(self) -> bool:
         """Say whether the connection is open and could break."""
         return (
             self.mine == OPEN
-            and self.theirs == OPEN
+            and self.theirs in (OPEN, UNKNOWN)
             and not self.error_here
             and not self.error_there
         )

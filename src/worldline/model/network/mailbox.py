@@ -83,6 +83,9 @@ class Mailbox(Protocol):
     def take(self, envelope: Envelope) -> None:
         """Remove a message that is delivered or dropped."""
 
+    def forget(self, peer: NodeId) -> None:
+        """Know nothing any more of what is under way from a node, which is absent."""
+
     def is_ready(self, envelope: Envelope) -> bool:
         """Say whether a message can be delivered next, if the node is up."""
 

@@ -64,6 +64,9 @@ class Pool(Unconnected):
     def take(self, envelope: Envelope) -> None:
         """Do nothing: a received message stays."""
 
+    def forget(self, peer: NodeId) -> None:
+        self.sent = {envelope for envelope in self.sent if envelope.src != peer}
+
     def is_ready(self, envelope: Envelope) -> bool:
         return envelope in self.sent
 

@@ -241,6 +241,10 @@ class Compartments:
             if Capability.DISCONNECT in member.capabilities:
                 box.sever(peers)  # type: ignore[attr-defined]
 
+    def forget(self, peer: NodeId) -> None:
+        for box in self.boxes:
+            box.forget(peer)
+
     def is_ready(self, envelope: Envelope) -> bool:
         return self._box(envelope).is_ready(envelope)
 

@@ -111,6 +111,9 @@ class RecordedMail:
     def sever(self, peers: frozenset[NodeId]) -> None:
         """Do nothing: who learns of a partition was recorded."""
 
+    def forget(self, peer: NodeId) -> None:
+        self._bag.forget(peer)
+
     def is_ready(self, envelope: Envelope) -> bool:
         return self._bag.is_ready(envelope) or self._is_unsent(envelope)
 

@@ -170,6 +170,9 @@ class Sockets:
         if link is not None:
             link.reset_there(silent=silent)
 
+    def forget(self, peer: NodeId) -> None:
+        self.connection(peer).lose_sight()
+
     def is_ready(self, envelope: Envelope) -> bool:
         link = self.links.get(envelope.src)
         return (

@@ -48,6 +48,11 @@ def is_listed(
         return False
     column = system.layout.hidden(index)
     hidden: Hidden = cells[column]
+    if kind.is_about_connection and hidden.status is Status.ABSENT:
+        # It is listed at the end that is known.
+        index = system.index.get(event.peer, index) if event.peer else index
+        column = system.layout.hidden(index)
+        hidden = cells[column]
     inbox: Mailbox = cells[column + 1]
     if kind is Kind.DELIVER:
         return envelope is not None and _arrives(
@@ -117,13 +122,7 @@ def _is_own(
     if event.part or (event.name and kind is not Kind.CALL):
         return False
     if kind.is_about_connection:
-        return (
-            status is Status.UP
-            and event.payload is None
-            and budget.allows(kind.budgets[0])
-            and event.peer in inbox.breakable()
-            and system.index[event.peer] > index
-        )
+        return status is Status.UP and _is_break(system, index, event, inbox, budget)
     if event.peer is not None:
         return False
     if kind is Kind.CALL:
@@ -135,6 +134,21 @@ def _is_own(
         strikes = system.faults.strikes(system.ids[index])
         return strikes and status is Status.UP and _is_strike(event, inbox, budget)
     return event in own_events(system, index, hidden, inbox, budget)
+
+
+def _is_break(
+    system: System, index: int, event: Event, inbox: Mailbox, budget: Budget
+) -> bool:
+    first, second = event.node, event.peer
+    other = second if first == system.ids[index] else first
+    return (
+        first is not None
+        and second is not None
+        and event.payload is None
+        and budget.allows(event.kind.budgets[0])
+        and other in inbox.breakable()
+        and system.index[first] < system.index[second]
+    )
 
 
 def _is_call(system: System, index: int, event: Event, hidden: Hidden) -> bool:

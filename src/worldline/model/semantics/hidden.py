@@ -19,11 +19,15 @@ from worldline.model.workload import Invocation, Script
 
 
 class Status(enum.Enum):
-    """The status of a node: whether it takes part."""
+    """The status of a node: whether it takes part.
+
+    Of one that is absent nothing is known; no state of a `Hidden` says so.
+    """
 
     NEW = "new"
     UP = "up"
     DOWN = "down"
+    ABSENT = "absent"
 
 
 @final

@@ -50,7 +50,7 @@ def changes(system: System, event: Event, *, charge: bool = True) -> list[Change
         for node, operation in system.network.operations(event, system.ids)
     ]
     kind = event.kind
-    if kind.arrives and not kind.budgets:
+    if event.is_network_step:
         return effects
     if event.node is not None:
         hidden = layout.hidden(system.index[event.node])
@@ -131,10 +131,8 @@ def own_events(
     Timers, calls, start and faults. Calls whose guard is false are included.
     """
     node = system.ids[index]
-    if hidden.status is Status.NEW:
-        return [Event(Kind.START, node)]
-    if hidden.status is Status.DOWN:
-        return [Event(Kind.RESTART, node)] if budget.allows("restarts") else []
+    if hidden.status is not Status.UP:
+        return _at_rest(node, hidden.status, budget)
     events = [
         Event(Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload)
         for timer in hidden.due()
@@ -147,9 +145,23 @@ def own_events(
                 for peer in inbox.breakable()
                 if system.index[peer] > index
             ]
+            # An absent node lists nothing, though it may be the first of the two.
+            events += [
+                Event(kind, peer, peer=node)
+                for peer in inbox.breakable()
+                if system.index[peer] < index and inbox.connections()[peer].is_blind
+            ]
     if system.faults.strikes(node):
         events += _strikes(node, inbox, budget)
     return events
+
+
+def _at_rest(node: NodeId, status: Status, budget: Budget) -> list[Event]:
+    """Return what can happen at a node that does not take part."""
+    if status is Status.NEW:
+        return [Event(Kind.START, node)]
+    returns = status is Status.DOWN and budget.allows("restarts")
+    return [Event(Kind.RESTART, node)] if returns else []
 
 
 def _calls(system: System, index: int, hidden: Hidden) -> list[Event]:

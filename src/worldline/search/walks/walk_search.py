@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.engine.exploration import Exploration, Options, StateCheck, Statistics
 from worldline.model.system import System
+from worldline.runs.restoring import refuse_absent
 from worldline.runs.start import Start
 from worldline.search.engines import choose
 from worldline.search.question import begun, progress_of, reporter
@@ -29,6 +30,7 @@ class WalkSearch(Generic[PlanT]):
         self._plan = plan
         self._meter = Meter(plan.bounds)
         self._staged = Staged(begun(system, plan.options.from_))
+        refuse_absent(self._staged.beginning.absent, "random runs")
         anywhere = self._staged.beginning.anywhere
         self._world = TabulatedWorld(system, anywhere=anywhere)
         self._engine = choose(plan.options.engine)

@@ -16,10 +16,12 @@ from itertools import zip_longest
 from typing import Any, final
 
 from worldline.engine.tables import Row
+from worldline.model.absent import NO_VALUE
 from worldline.model.data.values import thaw
 from worldline.model.errors import Nondeterminism
 from worldline.model.properties import Property
 from worldline.model.usercode.user_errors import spelt
+from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead
 from worldline.worlds.purity.again import Again, Told
 from worldline.worlds.purity.evaluations import Evaluations, evaluated
@@ -207,6 +209,8 @@ def _folded(world: TabulatedWorld, again: Again) -> list[Trialled]:
         for table in world.tables.known_operations(column):
             # The first value that a step was folded into, and the last.
             for value, after in [*table.items()][:: max(1, len(table) - 1)]:
+                if values[value] == NO_VALUE:
+                    continue
                 fold = functools.partial(again.fold, column, value, table.operation)
                 before = values[after], spelt(thaw(values[after]))
                 what = f"the fold of observer {observer.name!r}"
@@ -233,10 +237,12 @@ def _judged(world: TabulatedWorld, only: Property | None = None) -> list[Trialle
 
 def _judge(world: TabulatedWorld, one: Evaluations, row: Row) -> Told:
     def ask(read: ColumnRead) -> Any:
-        return world.recall.ask(read, row[read.column])[0]
+        return world.recall.told(read, row[read.column])
 
-    return _said(evaluated(world.system, one.name, one.judge, ask))
+    is_partial = world.recall.is_partial
+    said = evaluated(world.system, one.name, one.judge, ask, is_partial=is_partial)
+    return _said(said)
 
 
-def _said(verdict: bool | str) -> Told:
+def _said(verdict: StateVerdict | str) -> Told:
     return verdict, f"said {verdict}"

@@ -8,7 +8,7 @@ from typing import Any, final
 
 from worldline.engine.interner import splitmix
 from worldline.engine.tables import Row
-from worldline.model.answers import holds_for
+from worldline.model.answers import seen_for
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
@@ -17,6 +17,7 @@ from worldline.model.pure import Pure
 from worldline.model.system import System
 from worldline.model.usercode import activity
 from worldline.model.usercode.one_thread import claim, release
+from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, View
 
 _ENDS = 16
@@ -39,15 +40,15 @@ class Evaluations:
         Evaluates it.
     """
 
-    def __init__(self, name: str, judge: Callable[[View], bool]) -> None:
+    def __init__(self, name: str, judge: Callable[[View], StateVerdict]) -> None:
         self.name = name
         self.judge = judge
         self._count = 0
-        self._first: list[tuple[Row, bool]] = []
-        self._last: deque[tuple[Row, bool]] = deque(maxlen=_ENDS)
-        self._others: list[tuple[Row, bool]] = []
+        self._first: list[tuple[Row, StateVerdict]] = []
+        self._last: deque[tuple[Row, StateVerdict]] = deque(maxlen=_ENDS)
+        self._others: list[tuple[Row, StateVerdict]] = []
 
-    def note(self, row: Row, verdict: bool) -> None:
+    def note(self, row: Row, verdict: StateVerdict) -> None:
         """Remember an evaluation, perhaps."""
         self._count += 1
         made = list(row), verdict
@@ -63,7 +64,7 @@ class Evaluations:
         if place < _OTHERS:
             self._others[place] = made
 
-    def kept(self) -> list[tuple[Row, bool]]:
+    def kept(self) -> list[tuple[Row, StateVerdict]]:
         """Return what is remembered, the first evaluations first."""
         distinct = {id(one): one for one in (*self._first, *self._others, *self._last)}
         return list(distinct.values())
@@ -77,10 +78,15 @@ class CarefulReader:
     ----------
     ask
         Answers a read.
+    is_partial
+        Whether it may raise `Unseen`.
     """
 
-    def __init__(self, ask: Callable[[ColumnRead], Any]) -> None:
+    def __init__(
+        self, ask: Callable[[ColumnRead], Any], *, is_partial: bool = False
+    ) -> None:
         self._ask = ask
+        self.is_partial = is_partial
         self._given: list[tuple[ColumnRead, Any, Frozen]] = []
 
     def read(self, read: ColumnRead) -> Any:
@@ -88,8 +94,10 @@ class CarefulReader:
         self._given.append((read, value, freeze(value)))
         return value
 
-    def nested(self, view: View, function: Pure, nodes: tuple[NodeId, ...]) -> bool:
-        return holds_for(function, view, nodes)
+    def nested(
+        self, view: View, function: Pure, nodes: tuple[NodeId, ...]
+    ) -> StateVerdict:
+        return seen_for(function, view.apart(), nodes)
 
     def changed(self, system: System) -> str | None:
         """Return what was changed by whoever read it; None if nothing was."""
@@ -105,14 +113,21 @@ class CarefulReader:
 def evaluated(
     system: System,
     name: str,
-    judge: Callable[[View], bool],
+    judge: Callable[[View], StateVerdict],
     ask: Callable[[ColumnRead], Any],
+    *,
+    is_partial: bool = False,
 ) -> Any:
     """Evaluate a predicate once more.
 
+    Parameters
+    ----------
+    is_partial
+        Whether it may be of a state of which not all is known.
+
     Returns
     -------
-    bool or str
+    StateVerdict or str
         What it says; or how it fails.
 
     Raises
@@ -120,7 +135,7 @@ def evaluated(
     ModelError
         If it changes what it is given.
     """
-    reader = CarefulReader(ask)
+    reader = CarefulReader(ask, is_partial=is_partial)
     verdict: Any
     claimed = claim()
     activity.guarding = True

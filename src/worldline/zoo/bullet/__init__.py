@@ -53,11 +53,19 @@ SWITCHES = ("cb1", "cb2", "cb3")
 _FAULTS = {"cb1": "", "cb2": " -p connection_errors=1", "cb3": ""}
 BUGS = {
     "crystalball": {
+        f"bulletprime-{bug}": f"predict zoo:bullet -p bugs={bug} -p start={bug} "
+        "--max-states 20000"
+        for bug in SWITCHES
+    }
+}
+"""By paper and by the name of each bug, the command that finds it."""
+
+CROSS_CHECKS = {
+    "crystalball": {
         f"bulletprime-{bug}": f"check zoo:bullet -p bugs={bug} -p start={bug}{faults}"
         for bug, faults in _FAULTS.items()
     }
 }
-"""By paper and by the name of each bug, the command that finds it."""
 
 
 def system(

@@ -74,8 +74,9 @@ _OPTIONS = {
 _TEST = "--seeds 20 --weather 'at 30s crash any'"
 BUGS = {
     "crystalball": {
-        f"chord-{bug}": f"check zoo:chord -p bugs={bug} -p start={bug} {options}"
-        for bug, options in _OPTIONS.items()
+        f"chord-{bug}": f"predict zoo:chord -p bugs={bug} -p start={bug} "
+        "--max-states 20000"
+        for bug in _OPTIONS
     },
     "wids": {
         f"chord-{bug}": f"simulate zoo:chord -p bugs={bug} -p size=10 -p bits="
@@ -85,6 +86,13 @@ BUGS = {
     },
 }
 """By paper and by the name of each bug, the command that finds it."""
+
+CROSS_CHECKS = {
+    "crystalball": {
+        f"chord-{bug}": f"check zoo:chord -p bugs={bug} -p start={bug} {options}"
+        for bug, options in _OPTIONS.items()
+    },
+}
 
 
 def system(

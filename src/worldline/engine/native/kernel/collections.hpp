@@ -3,6 +3,9 @@
 // What is put in and taken out needs no user code, so it is worked out here. A value is
 // a list of pairs (item, k): with its count in a bag, with 1 in a set, with its position
 // from 1 on in the queue of its sender.
+//
+// A value whose one item has no sender swallows all that is put into it, and gives nothing:
+// that of a column of which nothing is known.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +66,7 @@ class Collection {
 
     // Returns the number of what an action makes of a value.
     int32_t act(int32_t value, Action action, int32_t item) {
+        if (swallows(value)) return value;
         scratch_.assign(begin(value), end(value));
         if (shape_ == Shape::kQueues)
             act_on_queues(action, item);
@@ -77,6 +81,7 @@ class Collection {
     // queues, in order of senders, or every item.
     void ready(int32_t value, std::vector<int32_t>& out) const {
         out.clear();
+        if (swallows(value)) return;
         for (const Pair* pair = begin(value); pair != end(value); ++pair)
             if (shape_ != Shape::kQueues || pair->second == 1) out.push_back(pair->first);
         if (shape_ != Shape::kQueues)
@@ -101,6 +106,10 @@ class Collection {
         uint64_t content;
         int32_t sender;
     };
+
+    bool swallows(int32_t value) const {
+        return begin(value) != end(value) && items_[begin(value)->first].sender < 0;
+    }
 
     // engine/collections.py has the same.
     uint64_t content_of(const std::vector<Pair>& pairs) const {

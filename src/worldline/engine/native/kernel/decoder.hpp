@@ -18,7 +18,8 @@ enum class Opcode : int32_t {
     kSite = 4,        // local column, position of the collection, kinds, count, columns
     kList = 5,        // site, values, count, events
     kParts = 6,       // site, item, row, events
-    kEntry = 7,       // entry, column, whether it is a fault
+    kEntry = 7,       // entry, column, whether it is a fault, two columns or -1, content
+                      // (low, high)
     kOutcome = 8,     // entry, local value, outcome
     kLeaf = 9,        // leaf, entry, local value, whether it failed, weight, count,
                       // operations
@@ -136,6 +137,8 @@ class Decoder {
         Entry& entry = reach(tables_.entries, number);
         entry.column = next();
         entry.fault = next() != 0;
+        for (int32_t& column : entry.own) column = next();
+        entry.content = long_word();
     }
 
     void outcome() {

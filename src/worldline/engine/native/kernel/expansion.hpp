@@ -35,6 +35,10 @@ struct Shared {
     int32_t sample = 0;                      // rows to keep as samples; 0: no symmetry
     std::unique_ptr<WholeStates> whole;      // if they are compared
     bool is_scarce = false;                  // near to `most_states`
+    bool by_cost = false;                    // own steps are taken by whose turn it is
+    bool forgets = false;                    // and those pruned are not put off
+    size_t first_back = 0;                   // chunk of the level from which on states are back
+    Hashed<uint64_t> executed{0};            // for each key, the state that took its step first
     std::atomic<bool> is_full{false};        // one more state than allowed was met
     std::atomic<bool> has_collision{false};  // two states have one fingerprint
 
@@ -44,44 +48,101 @@ struct Shared {
 // The work that threads share until one of them has many misses.
 struct Batch {
     std::vector<Position> retry;
+    size_t chunks;  // of the level that are to be visited
     std::atomic<size_t> next_retry, next_chunk;
-    std::atomic<int64_t> quota;  // states to expand
+    std::atomic<int64_t> quota;  // states to visit
     std::atomic<int64_t> room;   // states that may be added
     std::atomic<bool> is_over{false};
 };
 
-// Expands the states of a batch in each thread.
+// Visits the states of a batch in each thread, to expand them or to note their keys.
 class Expansion {
   public:
     static constexpr int64_t kSlice = 4096;  // room that a thread takes for itself
 
     explicit Expansion(Shared& shared) : shared_(shared) {}
 
-    // Expands states of a batch until it is over, or there are many misses.
-    void expand(Worker& worker, Batch& batch) {
+    // Visits states of a batch until it is over, or there are many misses.
+    template <typename Visit>
+    void run(Worker& worker, Batch& batch, const Visit& visit) {
         const auto is_done = [&] {
             return batch.is_over || batch.quota <= 0 || shared_.is_full || meter().is_over();
         };
         // First the rows that met a miss: what they lacked has been worked out since.
         for (size_t at; !is_done() && (at = batch.next_retry++) < batch.retry.size();) {
-            expand_one(worker, batch, batch.retry[at]);
+            visit(worker, batch, batch.retry[at]);
             --batch.quota;
             if (worker.has_many_misses()) batch.is_over = true;
         }
         if (batch.next_retry >= batch.retry.size())
-            for (size_t at; !is_done() && (at = batch.next_chunk++) < shared_.level.chunks.size();) {
+            for (size_t at; !is_done() && (at = batch.next_chunk++) < batch.chunks;) {
                 const uint32_t count = shared_.level.chunks[at].count;
                 const auto first = static_cast<Position>(at << kChunkBits);
                 for (uint32_t row = 0; row < count; ++row) {
                     const uint32_t ahead = row + kAhead;
                     if (ahead < count)
                         shared_.visited.prefetch(shared_.level.fingerprint(shared_.packing, first | ahead));
-                    expand_one(worker, batch, first | row);
+                    visit(worker, batch, first | row);
                 }
                 batch.quota -= count;
                 if (worker.has_many_misses()) batch.is_over = true;
             }
         take_in(worker);
+    }
+
+    // Takes the steps of a state.
+    void expand(Worker& worker, Batch& batch, Position at) {
+        if (worker.short_of > 0) return worker.retry.push_back(at);
+        ++worker.tried;
+        const uint64_t fingerprint = unpack(worker, at);
+        const int32_t verdict = is_pruned(worker);
+        if (verdict == kUnknown) return worker.retry.push_back(at);
+        if (verdict == kTrue) {
+            ++worker.pruned;
+            return finish(worker, at);
+        }
+        if (!worker.look.all(worker.row.data(), fingerprint, worker.found, last(fingerprint)) ||
+            !ends_well(worker, fingerprint))
+            return worker.retry.push_back(at);
+        if (worker.canonical && !canonicalize(worker)) return worker.retry.push_back(at);
+        if (!has_room(worker, batch)) return worker.retry.push_back(at);
+        worker.expanded.add(shared_.sample, shared_.tables.width, fingerprint, [&](int32_t* out) {
+            std::copy(worker.row.begin(), worker.row.end(), out);
+        });
+        finish(worker, at);
+        if (shared_.by_cost) take_turns(worker, at, fingerprint);
+        const auto left_out = static_cast<int64_t>(worker.found.left_out);
+        worker.generated += static_cast<int64_t>(worker.found.size()) + left_out;
+        worker.left_out += left_out;
+        const bool has_failed = worker.found.has_failed;
+        for (const Successor& one : worker.found) {
+            if (has_failed && shared_.tables.leaves[one.leaf].failed) {
+                const auto place = static_cast<int32_t>(&one - worker.found.begin());
+                worker.endings.push_back(Ending{fingerprint, one.leaf, place});
+                continue;
+            }
+            worker.candidates.push_back(Candidate{one.fingerprint, fingerprint, one.leaf, at});
+        }
+        if (worker.candidates.size() >= kEnough) take_in(worker);
+    }
+
+    // Notes the keys of the own steps that a state could take as the first.
+    void note(Worker& worker, Position at) {
+        ++worker.tried;
+        const uint64_t fingerprint = unpack(worker, at);
+        const int32_t verdict = is_pruned(worker);
+        if (verdict == kUnknown) return worker.retry.push_back(at);
+        if (verdict == kFalse) {
+            const int32_t* row = worker.row.data();
+            const auto is_new = [&](int32_t event) {
+                return shared_.executed.get(key_of(event, row)) == 0;
+            };
+            const auto note = [&](int32_t event) {
+                worker.keys.emplace_back(key_of(event, row), fingerprint);
+            };
+            if (!worker.look.own_steps(row, is_new, note)) return worker.retry.push_back(at);
+        }
+        ++worker.noted;
     }
 
     // Evaluates all predicates on the state that was added last.
@@ -103,60 +164,72 @@ class Expansion {
         if (watch.fingerprint < fingerprint) return true;
         const PackedRow row(shared_.packing, states.words(shared_.packing, state));
         const int32_t verdict = worker.judge.decide(watch.decision, row, worker.look.misses);
+        if (verdict == watch.usual) return true;
         if (verdict == kUnknown) return false;
-        if ((verdict == kTrue) == watch.target)
+        if (verdict == kUnseen)
+            ++worker.unseen[at];
+        else
             worker.hits[at] = std::min(worker.hits[at], fingerprint);
         return true;
     }
 
   private:
+    // Gives a state of the level to a worker; returns its fingerprint.
+    uint64_t unpack(Worker& worker, Position at) {
+        shared_.packing.unpack(shared_.level.words(shared_.packing, at), worker.row.data());
+        return shared_.level.fingerprint(shared_.packing, at);
+    }
+
+    // Whether a worker's state is not to be expanded; kUnknown, with a miss.
+    int32_t is_pruned(Worker& worker) {
+        if (shared_.prune == kUnknown) return kFalse;
+        return worker.look.decide(shared_.prune, worker.row.data());
+    }
+
+    // The key of an own step: a content hash, the same in engine/consequence.py.
+    uint64_t key_of(int32_t event, const int32_t* row) const {
+        const Entry& entry = shared_.tables.entries[event];
+        uint64_t key = entry.content;
+        for (const int32_t column : entry.own)
+            if (column >= 0) key ^= shared_.tables.columns[column].mixes[row[column]];
+        return key;
+    }
+
+    // Keeps of what was found the steps whose turn it is: of a state that is met first those
+    // of the network, and the own ones that it takes as the first of all; of one that is back
+    // those that it has not taken yet.
+    void take_turns(Worker& worker, Position at, uint64_t fingerprint) {
+        const bool is_back = (at >> kChunkBits) >= shared_.first_back;
+        int32_t before = kUnknown;
+        bool is_turn = false;
+        const size_t count = worker.found.size();
+        worker.found.keep([&](const Successor& one) {
+            const int32_t event = shared_.tables.leaves[one.leaf].entry;
+            if (event == before) return is_turn;
+            before = event;
+            is_turn = !is_back;
+            if (shared_.tables.entries[event].is_own())
+                is_turn = is_back != (shared_.executed.get(key_of(event, worker.row.data())) == fingerprint);
+            return is_turn;
+        });
+        if (is_back || worker.found.size() == count) return;
+        ++worker.put_off;
+        if (shared_.forgets) return;
+        uint64_t* words = worker.later.add(shared_.packing, shared_.stock, fingerprint);
+        std::memcpy(words, shared_.level.words(shared_.packing, at), 8 * shared_.packing.words);
+    }
+
     // The place of the node of an outcome.
     int32_t rank_of(int32_t leaf) const {
         return shared_.tables.entries[shared_.tables.leaves[leaf].entry].column;
     }
 
     // The outcome that led to a state, if it may commute with the next: not where a
-    // state in between may not be expanded, or is visited under other names.
+    // state in between may not be expanded, or not yet, or is visited under other names.
     int32_t last(uint64_t fingerprint) {
-        const bool may_commute = shared_.prune == kUnknown && shared_.sample == 0;
+        const bool may_commute =
+            shared_.prune == kUnknown && shared_.sample == 0 && !shared_.by_cost;
         return may_commute ? shared_.visited.leaf_of(fingerprint) : kUnknown;
-    }
-
-    void expand_one(Worker& worker, Batch& batch, Position at) {
-        if (worker.short_of > 0) return worker.retry.push_back(at);
-        ++worker.tried;
-        shared_.packing.unpack(shared_.level.words(shared_.packing, at), worker.row.data());
-        const uint64_t fingerprint = shared_.level.fingerprint(shared_.packing, at);
-        if (shared_.prune != kUnknown) {
-            const int32_t verdict = worker.look.decide(shared_.prune, worker.row.data());
-            if (verdict == kUnknown) return worker.retry.push_back(at);
-            if (verdict == kTrue) {
-                ++worker.pruned;
-                return finish(worker, at);
-            }
-        }
-        if (!worker.look.all(worker.row.data(), fingerprint, worker.found, last(fingerprint)) ||
-            !ends_well(worker, fingerprint))
-            return worker.retry.push_back(at);
-        if (worker.canonical && !canonicalize(worker)) return worker.retry.push_back(at);
-        if (!has_room(worker, batch)) return worker.retry.push_back(at);
-        worker.expanded.add(shared_.sample, shared_.tables.width, fingerprint, [&](int32_t* out) {
-            std::copy(worker.row.begin(), worker.row.end(), out);
-        });
-        finish(worker, at);
-        const auto left_out = static_cast<int64_t>(worker.found.left_out);
-        worker.generated += static_cast<int64_t>(worker.found.size()) + left_out;
-        worker.left_out += left_out;
-        const bool has_failed = worker.found.has_failed;
-        for (const Successor& one : worker.found) {
-            if (has_failed && shared_.tables.leaves[one.leaf].failed) {
-                const auto place = static_cast<int32_t>(&one - worker.found.begin());
-                worker.endings.push_back(Ending{fingerprint, one.leaf, place});
-                continue;
-            }
-            worker.candidates.push_back(Candidate{one.fingerprint, fingerprint, one.leaf, at});
-        }
-        if (worker.candidates.size() >= kEnough) take_in(worker);
     }
 
     // Whether all that was found can be added, even if all of it is new.
@@ -238,7 +311,7 @@ class Expansion {
             std::memcpy(words, shared_.level.words(shared_.packing, one.at), 8 * shared_.packing.words);
             shared_.packing.apply(shared_.tables, shared_.tables.leaves[one.leaf], words);
         }
-        examine(worker, one.fingerprint);
+        if (!shared_.by_cost) examine(worker, one.fingerprint);
     }
 
     // The row that a candidate stands for.

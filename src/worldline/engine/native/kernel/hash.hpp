@@ -66,6 +66,9 @@ class Hashed {
         mask_ = count_ = 0;
     }
 
+    size_t size() const { return count_; }
+    size_t bytes() const { return slots_.size() * sizeof(Slot); }
+
   private:
     static constexpr uint64_t kFree = ~0ULL;
 

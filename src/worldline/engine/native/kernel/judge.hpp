@@ -64,11 +64,11 @@ class Judge {
     // The columns that the last decision has looked at, as bits; some may share one.
     uint64_t looked_at() const { return looked_at_; }
 
-    // Returns kTrue, kFalse or, with a miss, kUnknown.
+    // Returns a verdict or, with a miss, kUnknown.
     int32_t decide(int32_t decision, const Row& row, Misses& misses) {
         looked_at_ = 0;
         int32_t number = tables_.decisions[decision];
-        while (number > kTrue) {
+        while (number > kUnseen) {
             if (static_cast<size_t>(number) >= asked_.size() || asked_[number].room == 0)
                 learn(number, row);
             const Asked& asked = asked_[number];

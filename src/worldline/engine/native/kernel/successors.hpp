@@ -1,6 +1,7 @@
 // The successors of a row: the innermost loop. engine/expand.py is its reference.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -45,6 +46,14 @@ class Found {
         ++size_;
     }
 
+    // Keeps those that a function is true for, which sees them in order.
+    template <typename Wanted>
+    void keep(const Wanted& wanted) {
+        size_ = static_cast<size_t>(std::remove_if(begin(), end(), [&](const Successor& one) {
+                                        return !wanted(one);
+                                    }) - begin());
+    }
+
   private:
     std::vector<Successor> items_;
     size_t size_ = 0;
@@ -82,6 +91,20 @@ class Successors {
                 of_group(group, row, fingerprint);
             else
                 follow(plan, row, fingerprint);
+        }
+        return misses.size() == before;
+    }
+
+    // Visits the own steps of a row that a function asks for, and that have an outcome
+    // there. False on a miss.
+    template <typename Wanted, typename Visit>
+    bool own_steps(const int32_t* row, const Wanted& wanted, const Visit& visit) {
+        const size_t before = misses.size();
+        for (size_t number = 0; number < tables_.sites.size(); ++number) {
+            const int32_t* list = list_of(number, row);
+            for (const int32_t* event = list + 1, *end = event + *list; event != end; ++event)
+                if (tables_.entries[*event].is_own() && wanted(*event) && happens(*event, row))
+                    visit(*event);
         }
         return misses.size() == before;
     }
@@ -241,6 +264,22 @@ class Successors {
             if (!outcomes_.visit(outcome.what, row, [](int32_t) {}, take))
                 misses.add(MissKind::kOutcome, event, local, outcomes_.gap(), row);
         }
+    }
+
+    // Whether an event has an outcome in a row; false, with a miss, if that is unknown.
+    bool happens(int32_t event, const int32_t* row) {
+        const int32_t column = tables_.entries[event].column;
+        const int32_t local = column < 0 ? 0 : row[column];
+        const int32_t what = tables_.outcomes.get(event, local).what;
+        bool is_any = what >= 0 && what % 2 == 0;
+        if (what >= 0 && !is_any) {
+            const auto take = [&](int32_t) { is_any = true; };
+            if (!outcomes_.visit(what, row, [](int32_t) {}, take))
+                misses.add(MissKind::kOutcome, event, local, outcomes_.gap(), row);
+        } else if (what == kUnknown) {
+            misses.add(MissKind::kOutcome, event, local, 0, row);
+        }
+        return is_any;
     }
 
     const Effect& apply(int32_t operation, int32_t value) {

@@ -63,6 +63,10 @@ struct Entry {
     int32_t site = kUnknown;    // that offers it; kSeveral
     int32_t item = kUnknown;    // of that site's collection to which it belongs; kSeveral
     bool fault = false;
+    int32_t own[2] = {kUnknown, kUnknown};  // the columns of an own step's key
+    uint64_t content = 0;                   // of an own step: the event's content hash
+
+    bool is_own() const { return own[0] >= 0; }
 };
 
 enum class TreeKind : int32_t { kLeaves = 0, kFork = 1, kAsk = 2 };
@@ -81,7 +85,8 @@ struct Question {
     int32_t answers = 0;
 };
 
-constexpr int32_t kFalse = 0, kTrue = 1;  // question numbers that are verdicts
+// Question numbers that are verdicts; the third where not enough of a state is known.
+constexpr int32_t kFalse = 0, kTrue = 1, kUnseen = 2;
 
 class Tables {
   public:
@@ -102,7 +107,7 @@ class Tables {
     Grid<Effect> effects{{0, kUnknown}};  // by operation and value
     Items<Tree> trees;
     Grid<int32_t> answers{kUnknown};  // by question asked and value
-    std::vector<Question> questions{2};
+    std::vector<Question> questions{3};
     Grid<int32_t> branches{kUnknown};  // by question and answer
     std::vector<int32_t> decisions;
     std::unique_ptr<Symmetry> symmetry;  // if there is one
@@ -183,12 +188,12 @@ class Tables {
         return site.settle();
     }
 
-    // Follows a decision as far as it is known. Returns kTrue, kFalse or kUnknown; then
-    // `stuck` is the question without an answer, and the value it was asked of.
+    // Follows a decision as far as it is known. Returns a verdict or kUnknown; then `stuck`
+    // is the question without an answer, and the value it was asked of.
     int32_t decide(int32_t decision, const int32_t* row, std::pair<int32_t, int32_t>& stuck) const {
         int32_t number = decisions[decision];
         stuck = {kUnknown, decision};
-        while (number > kTrue) {
+        while (number > kUnseen) {
             stuck = {number, row[questions[number].column]};
             number = next(number, stuck.second);
         }

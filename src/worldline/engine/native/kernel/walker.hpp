@@ -156,7 +156,7 @@ class Walker {
             if (is_as_before(at)) continue;
             const int32_t verdict = decide(options_.checks[at].first, at);
             if (verdict == kUnknown) return false;
-            if ((verdict == kTrue) == options_.checks[at].second)
+            if (verdict == (options_.checks[at].second ? kTrue : kFalse))
                 return finish(walk, End::kHit, static_cast<int32_t>(at));
         }
         if (options_.goal != kUnknown && !is_as_before(count)) {

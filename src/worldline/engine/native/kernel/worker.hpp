@@ -1,4 +1,4 @@
-// The private state of each thread of a breadth-first search.
+// The private state of each thread of a search level by level.
 #pragma once
 
 #include <array>
@@ -16,12 +16,13 @@
 
 namespace worldline {
 
-// A predicate evaluated on every state, and the verdict that is to be reported.
+// A predicate evaluated on every state, and the verdict that is nothing to report.
 struct Watch {
     int32_t decision;
-    bool target;
+    int32_t usual;
     bool is_over = false;          // something was found at an earlier level
     uint64_t fingerprint = ~0ULL;  // of the state: the least of its level
+    int64_t unseen = 0;            // states in which it was neither true nor false
 };
 
 // An outcome that is a failure, or (leaf -1) a state where only faults can happen.
@@ -59,6 +60,7 @@ struct alignas(128) Worker {
     Found found;
     std::vector<Candidate> candidates;  // not yet looked up
     Frontier next;                      // the states it found, of the next level
+    Frontier later;                     // the states it put off
     std::vector<Undecided> undecided;   // among them
 
     // Of one batch:
@@ -66,8 +68,11 @@ struct alignas(128) Worker {
     std::vector<std::pair<uint32_t, uint32_t>> finished;  // chunk, how many of it
     std::vector<Ending> endings;
     std::vector<uint64_t> hits;  // for each watch, the least fingerprint that fits
+    std::vector<int64_t> unseen;  // for each watch, the states in which it was unseen
     std::array<uint32_t, kShards> added;
+    std::vector<std::pair<uint64_t, uint64_t>> keys;  // that are new, by which state
     int64_t tried = 0, generated = 0, left_out = 0, pruned = 0, states = 0;
+    int64_t noted = 0, put_off = 0;
     int64_t room = 0;   // how many states it may still add
     int64_t short_of = 0;  // room that a state needed which was not expanded for want of it
 
@@ -77,8 +82,11 @@ struct alignas(128) Worker {
         finished.clear();
         endings.clear();
         hits.assign(watches, ~0ULL);
+        unseen.assign(watches, 0);
         added.fill(0);
+        keys.clear();
         tried = generated = left_out = pruned = states = room = short_of = 0;
+        noted = put_off = 0;
     }
 
     // Whether it is time to stop: others would soon miss the same.

@@ -1,0 +1,65 @@
+"""The faults that a prediction is told to allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worldline.model.arguments import named
+from worldline.model.errors import ModelError, UsageError
+from worldline.model.faults import Faults
+from worldline.model.kinds import BUDGETS
+from worldline.model.system import System
+from worldline.runs.predicted import faults_given
+
+DECLARED = "declared"
+"""Stands for the faults that the system declares for whole runs."""
+
+WITHOUT_LIMIT = "any"
+"""Stands for the number of a fault that may happen as often as it likes."""
+
+
+def predicted_system(system: System, faults: Faults | str | None) -> System:
+    """Return a system with the faults that may happen from where a prediction begins.
+
+    Parameters
+    ----------
+    faults
+        These faults, or the text that says which; None for those of the system.
+
+    Raises
+    ------
+    UsageError
+        If a text names no faults, or they cannot happen on the network.
+    """
+    if faults == DECLARED:
+        return system
+    if isinstance(faults, str):
+        faults = _read(faults)
+    elif faults is not None and not isinstance(faults, Faults):
+        raise UsageError(
+            f"faults is {named(faults)}",
+            remedy="write faults=wl.Faults(...), or leave it out",
+        )
+    try:
+        return system.under_prediction(faults)
+    except ModelError as error:
+        raise UsageError(error.what, remedy=error.remedy) from None
+
+
+def _read(text: str) -> Faults:
+    """Return the faults of a text such as ``resets=1,drops=any``."""
+    given: dict[str, Any] = {"deaf": 1}
+    for one in filter(None, (part.strip() for part in text.split(","))):
+        name, _, number = one.partition("=")
+        is_number = number.isdecimal() and number.isascii() and len(number) < 10
+        if name not in (*BUDGETS, "deaf") or not (is_number or number == WITHOUT_LIMIT):
+            raise UsageError(
+                f"the faults {text!r} are not understood at {one!r}",
+                remedy=f"write {DECLARED}, or NAME=N,... with names of "
+                f"{', '.join(BUDGETS)}, deaf, and N a number or {WITHOUT_LIMIT}",
+            )
+        given[name] = None if number == WITHOUT_LIMIT else int(number)
+    try:
+        return faults_given(given)
+    except ModelError as error:
+        raise UsageError(error.what, remedy=error.remedy) from None

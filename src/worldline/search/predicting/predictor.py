@@ -1,0 +1,210 @@
+"""Predictions from one state after the other, with what is known of the handlers kept.
+
+What a handler does does not depend on where a prediction begins, so one predictor keeps
+its tables as long as it lives; and from the state it was asked of last, it goes on where
+it stood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from worldline.engine.bounds import Bounds, Meter
+from worldline.engine.decisions import Decision
+from worldline.engine.room import memory_mb
+from worldline.model.errors import UsageError
+from worldline.model.system import System
+from worldline.model.usercode.divergence import watched
+from worldline.model.usercode.interrupts import held
+from worldline.runs.start import Beginning
+from worldline.search.cut import Cut
+from worldline.search.engines import choose, threads_of
+from worldline.search.predicting.by_cost import SearchByCost
+from worldline.search.predicting.faults import predicted_system
+from worldline.search.predicting.options import PredictOptions
+from worldline.search.predicting.report import PredictReport
+from worldline.search.predicting.reporting import PredictionReporter
+from worldline.search.question import Limits, SearchQuery, safety_alone
+from worldline.search.stages import goals_of
+from worldline.worlds.tabulated import TabulatedWorld
+from worldline.worlds.world import Snapshot
+
+MEMORY_MB = 256
+"""MiB that the tables of a predictor may take before it begins anew."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """A prediction that can go on.
+
+    Attributes
+    ----------
+    states
+        The states that it begins in.
+    """
+
+    states: tuple[Snapshot | None, ...]
+    query: SearchQuery
+    by_cost: SearchByCost
+
+
+@final
+class Predictor:
+    """Predicts from states of one system, one after the other.
+
+    Parameters
+    ----------
+    system
+        The system, with the faults that it declares.
+    options
+        The options of each prediction; its bounds are those of each time it is asked.
+    memory
+        MiB that the tables may take before they are given up.
+
+    Attributes
+    ----------
+    onward
+        The system with the faults that may happen in a prediction.
+    anew
+        How often it began with empty tables.
+    """
+
+    def __init__(
+        self, system: System, options: PredictOptions, *, memory: int = MEMORY_MB
+    ) -> None:
+        self._wanted, self._judged = safety_alone(
+            system, options.properties, "a prediction"
+        )
+        self.onward = predicted_system(system, options.faults)
+        self.anew = 0
+        self._options = options
+        self._chosen = choose(options.engine, by_cost=True)
+        self._goals = goals_of(self.onward, options.until)
+        self._memory = memory
+        self._taken = 0.0
+        self._audited = 0
+        self._world: TabulatedWorld | None = None
+        self._verdicts: dict[str, Decision] = {}
+        self._knows = False, False
+        self._last: _Stand | None = None
+
+    def predict(self, begin: Beginning) -> PredictReport:
+        """Predict from a state, further than the last time if it is the same.
+
+        Parameters
+        ----------
+        begin
+            The state, as one of `onward`.
+        """
+        states = tuple(start.snapshot for start in begin.starts)
+        with held(), watched():
+            stand = self._going_on(states)
+            if stand is None:
+                self.forget()
+                stand = self._last = self._begun(begin, states)
+            return self._answered(stand)
+
+    def forget(self) -> None:
+        """Free what the last prediction holds of its states; the tables stay."""
+        if self._last is not None:
+            self._last.by_cost.search.unfinished = None
+            self._last = None
+
+    def _going_on(self, states: tuple[Snapshot | None, ...]) -> _Stand | None:
+        """Return the last prediction if it is of these states and can go on."""
+        stand = self._last
+        if stand is None or stand.states != states:
+            return None
+        try:
+            stand.by_cost.search.lift(self._further(stand.by_cost))
+        except UsageError:  # it was ended in the midst of a step
+            return None
+        return stand
+
+    def _begun(self, begin: Beginning, states: tuple[Snapshot | None, ...]) -> _Stand:
+        """Return a prediction that has not searched yet, but for the way to a goal."""
+        options, bounds = self._options, self._bounds()
+        limits = Limits(
+            bounds=bounds,
+            meter=Meter(bounds),
+            progress=options.progress,
+            deadlock=False,
+            keep_going=True,
+            threads=threads_of(options.threads),
+            exact=False,
+            repeat_cost=options.price,
+        )
+        cut = Cut(self.onward, None, None)
+        world = self._kept_world(begin)
+        query = SearchQuery(
+            self.onward,
+            self._judged,
+            begin,
+            cut,
+            world=world,
+            verdicts=self._verdicts,
+        )
+        query.stage(self._goals, limits, choose(options.engine).run)
+        stopped = query.staged.stopped
+        by_cost = SearchByCost(stopped or query.search(limits), self._chosen.run)
+        return _Stand(states, query, by_cost)
+
+    def _kept_world(self, begin: Beginning) -> TabulatedWorld:
+        """Return the tables, new ones if those there are do not do, or take too much."""
+        anywhere, partial = self._knows
+        anywhere |= begin.anywhere
+        partial |= bool(begin.absent)
+        is_large = memory_mb() - self._taken > self._memory
+        if self._world is None or is_large or (anywhere, partial) != self._knows:
+            self._world, self._verdicts = None, {}
+            self._taken, self._audited = memory_mb(), 0
+            self._knows = anywhere, partial
+            self._world = TabulatedWorld(
+                self.onward, anywhere=anywhere, partial=partial
+            )
+            self.anew += 1
+        return self._world
+
+    def _answered(self, stand: _Stand) -> PredictReport:
+        query, by_cost = stand.query, stand.by_cost
+        options = self._options
+        writer = query.writer(
+            options.out, write=options.traces, chosen=self._chosen, seed=options.seed
+        )
+        if query.staged.stopped is None:
+            by_cost.run(by_cost.search.bounds)
+        else:
+            by_cost.note(by_cost.search.statistics.depth - 1)
+        self._audit(query, by_cost)
+        return PredictionReporter(query, by_cost, writer, self._chosen).report(
+            self._wanted
+        )
+
+    def _audit(self, query: SearchQuery, by_cost: SearchByCost) -> None:
+        """Check on samples what was taken for granted, if much of it is new."""
+        leaves = len(query.world.tables.leaves)
+        if leaves >= 2 * self._audited:
+            query.verify(by_cost.search)
+            self._audited = max(1, leaves)
+
+    def _bounds(self) -> Bounds:
+        options = self._options
+        return Bounds(
+            cost=options.max_cost,
+            states=options.max_states,
+            seconds=options.max_seconds,
+            memory_mb=options.max_memory,
+        )
+
+    def _further(self, by_cost: SearchByCost) -> Bounds:
+        """Return the bounds of a prediction that goes on."""
+        options, statistics = self._options, by_cost.search.statistics
+        cost = options.max_cost
+        return Bounds(
+            cost=None if cost is None else statistics.cost + cost,
+            states=statistics.states + options.max_states,
+            seconds=options.max_seconds,
+            memory_mb=options.max_memory,
+        )

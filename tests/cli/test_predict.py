@@ -1,0 +1,153 @@
+"""``worldline predict``: verdicts, what is printed, shorter runs, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import refusal, run
+
+TELLER = """\
+import worldline as wl
+
+A, B = wl.ids("a", "b")
+
+@wl.message
+class Told:
+    count: int
+
+@wl.node
+class Counter:
+    count: int = 0
+    heard: int = 0
+
+    @wl.call
+    def up(self, ctx):
+        self.count += 1
+        ctx.send(B, Told(self.count))
+
+    @wl.on(Told)
+    def told(self, ctx, src, msg):
+        self.heard = msg.count
+
+@wl.safety
+def nothing_is_lost(view):
+    return bool(view.messages()) or view[A].count == view[B].heard
+
+def system(ups: int = 1):
+    return wl.System(
+        {A: Counter(), B: Counter()},
+        network=wl.datagrams(reordering=False),
+        workload=[wl.script(A, [Counter.up] * ups)],
+        properties=[nothing_is_lost],
+        name="teller",
+    )
+"""
+
+
+@pytest.fixture(autouse=True)
+def _a_file_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "teller.py").write_text(TELLER)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_what_can_go_wrong_is_shown_with_the_command_that_replays_it():
+    result = run("predict", "teller.py")
+    assert result.status == 1
+    assert result.out.startswith("teller: VIOLATED\n")
+    for line in (
+        "  nothing_is_lost  safety: violated after 2 steps",
+        "    trace  worldline-out/teller-nothing_is_lost-min.wl",
+        "    replay worldline replay worldline-out/teller-nothing_is_lost-min.wl teller.py",
+        " 2  b  drop Told(count=1) from a  (sent in step 1)",
+    ):
+        assert line in result.out.splitlines()
+    file = "worldline-out/teller-nothing_is_lost-min.wl"
+    assert run("replay", file, "teller.py").status == 1
+    assert "; predicted faults drops=1, resets=1, deaf=1" in run("show", file).out
+
+
+def test_from_here_on_nothing_can_go_wrong_without_faults():
+    result = run("predict", "teller.py", "--faults", "declared")
+    assert (result.status, result.out.splitlines()[0]) == (0, "teller: HOLDS")
+    bounded = run("predict", "teller.py", "--faults", "declared", "--max-states", "1")
+    assert bounded.status == 3
+    assert bounded.out.startswith("teller: UNKNOWN (bound: states)\n")
+
+
+def test_a_json_object_has_the_base_and_what_a_prediction_knows():
+    said = json.loads(run("predict", "teller.py", "--json", "--as-found").out)
+    base = ["verdict", "properties", "bound", "seconds", "seed", "trace", "steps"]
+    assert [*said][:8] == [*base, "replay"]
+    assert (said["verdict"], said["bound"], said["steps"]) == (
+        *("violated", "all violated"),
+        2,
+    )
+    (one,) = said["predictions"]
+    assert one.pop("states") == said["states"]
+    assert one == {
+        "property": "nothing_is_lost",
+        "cost": 2,
+        "steps": 2,
+        "trace": "worldline-out/teller-nothing_is_lost.wl",
+        "absent": [],
+    }
+    numbers = ("states", "generated", "put_off", "executed", "cost", "depth", "bytes")
+    assert all(type(said[key]) is int for key in (*numbers, "decided"))
+    assert (said["cost"], said["depth"], said["decided"]) == (2, 3, 1)
+
+
+def test_a_prediction_goes_on_from_a_step_and_from_a_state():
+    assert run("predict", "teller.py", "-p", "ups=2", "--out", "run.wl").status == 1
+    kept = run("debug", "run.wl", "teller.py", "-c", "jump 1; save here.wl")
+    assert "the state of step 1 is in here.wl" in kept.out
+    for place in ("run.wl:1", "here.wl"):
+        result = run("predict", "teller.py", "--from", place, "--out", "again.wl")
+        assert result.status == 1
+        assert "safety: violated after 1 steps" in result.out
+        assert "with every fault as often as allowed" in result.out
+        assert run("replay", "again-min.wl", "teller.py").status == 1
+
+
+def test_a_run_is_made_shorter_before_it_is_shown():
+    cb5 = ("zoo:randtree", "-p", "bugs=cb5", "-p", "start=cb5", "-p", "silent_resets=1")
+    asked = (*cb5, "--faults", "declared", "--property", "root_is_above", "--json")
+    found = json.loads(run("predict", *asked, "--as-found").out)
+    said = json.loads(run("predict", *asked).out)
+    assert found["steps"] == found["predictions"][0]["steps"] == 11
+    # Breadth-first search finds one of 8.
+    assert said["steps"] == said["predictions"][0]["steps"] == 8
+    assert said["predictions"][0]["cost"] == 11
+    (note,) = [n for n in said["notes"] if "was found after" in n]
+    assert note == (
+        "root_is_above was found after 11 steps: "
+        "worldline-out/randtree-root_is_above.wl has these"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--repeat-cost", "0"], "repeat_cost='0' is not a whole number"),
+        (["--faults", "drop=1"], "not understood at 'drop=1'"),
+        (["--from", "gone.wl"], "there is no trace gone.wl"),
+        (["--from", "teller.py"], "teller.py is not a trace"),
+        (["--property", "gone"], "has no property 'gone'"),
+    ],
+)
+def test_what_is_no_option_is_refused(options: list[str], text: str):
+    assert text in refusal(run("predict", "teller.py", *options))
+
+
+def test_the_paper_s_algorithm_is_one_option_away():
+    result = run("predict", "zoo:toy", "--repeat-cost", "never")
+    assert result.status == 3
+    assert result.out.startswith("toy: UNKNOWN (bound: pruned own steps)\n")
+
+
+def test_the_help_says_what_it_asks():
+    text = " ".join(run("predict", "--help").out.split())
+    assert "The question: from here on, what can go wrong?" in text
+    for flag in ("--from", "--faults", "--repeat-cost", "--as-found", "--max-cost"):
+        assert flag in text
