@@ -126,6 +126,16 @@ def test_a_run_is_made_shorter_before_it_is_shown():
     )
 
 
+def test_a_run_that_there_is_no_time_to_shorten_is_shown_as_it_was_found():
+    cb1 = ("zoo:randtree", "-p", "bugs=cb1", "-p", "start=cb1")
+    result = run("predict", *cb1, "--max-seconds", "0.3", "--max-states", "100000000")
+    assert result.status == 1
+    assert "children_are_not_siblings is not made shorter: no time is" in result.out
+    file = "worldline-out/randtree-children_are_not_siblings.wl"
+    assert f"    trace  {file}\n" in result.out
+    assert run("replay", file).status == 1
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
