@@ -31,8 +31,8 @@ SLOW_IN_PYTHON = choose("auto", by_cost=True).engine == "python"
 
 def each(*, fixed: bool = False) -> Iterator[Any]:
     """The scenes; without their bug all of the states are visited, which takes longer."""
-    slow = fixed or SLOW_IN_PYTHON
     for scene in ALL:
+        slow = fixed or SLOW_IN_PYTHON or scene.faults == OWN
         marks = [pytest.mark.nightly] if slow else ()
         yield pytest.param(scene, id=f"{scene.bug}-{scene.faults}", marks=marks)
 
