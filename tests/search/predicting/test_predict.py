@@ -164,6 +164,16 @@ def test_a_predicted_run_replays_whatever_the_system_says_of_faults_now():
     assert short.properties[0].steps == 2
 
 
+def test_a_predicted_run_is_one_to_go_on_from():
+    wl.predict(teller(), out="lost.wl")
+    for ask in (wl.predict, wl.check):
+        lost = ask(teller(), from_="lost.wl", traces=False)
+        assert lost.expect_violated("nothing_is_lost").steps == 0
+    wl.check(teller(), from_="lost.wl:1", traces=False).expect_holds()
+    again = wl.predict(teller(), from_="lost.wl:1", traces=False)
+    assert found(again)[0][:3] == ("nothing_is_lost", 1, 1)
+
+
 def test_a_run_that_is_followed_has_the_faults_of_the_prediction(tmp_path: Path):
     place = tmp_path / "teller.py"
     lines = "from tests.search.predicting.counters import teller as system\n"
