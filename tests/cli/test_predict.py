@@ -111,19 +111,29 @@ def test_a_prediction_goes_on_from_a_step_and_from_a_state():
 
 
 def test_a_run_is_made_shorter_before_it_is_shown():
-    cb5 = ("zoo:randtree", "-p", "bugs=cb5", "-p", "start=cb5", "-p", "silent_resets=1")
-    asked = (*cb5, "--faults", "declared", "--property", "root_is_above", "--json")
+    cb3 = ("zoo:bullet", "-p", "bugs=cb3", "-p", "start=cb3")
+    asked = (*cb3, "--faults", "declared", "--property", "views_are_complete", "--json")
     found = json.loads(run("predict", *asked, "--as-found").out)
     said = json.loads(run("predict", *asked).out)
-    assert found["steps"] == found["predictions"][0]["steps"] == 11
+    assert found["steps"] == found["predictions"][0]["steps"] == 10
     # Breadth-first search finds one of 8.
     assert said["steps"] == said["predictions"][0]["steps"] == 8
-    assert said["predictions"][0]["cost"] == 11
+    assert said["predictions"][0]["cost"] == 10
     (note,) = [n for n in said["notes"] if "was found after" in n]
     assert note == (
-        "root_is_above was found after 11 steps: "
-        "worldline-out/randtree-root_is_above.wl has these"
+        "views_are_complete was found after 10 steps: "
+        "worldline-out/bullet-views_are_complete.wl has these"
     )
+
+
+def test_a_run_that_there_is_no_time_to_shorten_is_shown_as_it_was_found():
+    cb1 = ("zoo:randtree", "-p", "bugs=cb1", "-p", "start=cb1")
+    result = run("predict", *cb1, "--max-seconds", "0.3", "--max-states", "100000000")
+    assert result.status == 1
+    assert "children_are_not_siblings is not made shorter: no time is" in result.out
+    file = "worldline-out/randtree-children_are_not_siblings.wl"
+    assert f"    trace  {file}\n" in result.out
+    assert run("replay", file).status == 1
 
 
 @pytest.mark.parametrize(

@@ -110,12 +110,16 @@ def test_a_recording_of_which_there_is_no_trace_is_not_opened(
 
 
 def test_a_replay_begins_at_a_time(capsys: pytest.CaptureFixture[str]):
-    record(Path("saved"), open_system("zoo:paxos", {}), seconds=20, every=0.02)
-    # What was voted for before is in no checkpoint.
+    record(Path("voted"), open_system("zoo:paxos", {}), seconds=20, every=0.02)
+    # What was voted for before is in the checkpoints, as a ghost field.
+    assert main(["replay", "voted", "--from", "0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unknown"] == []
+    record(Path("saved"), open_system("zoo:abd", {}), seconds=20, every=0.02)
+    # What was read and written before is in none.
     assert main(["replay", "saved", "--from", "0.1", "--json"]) == 3
     said = json.loads(capsys.readouterr().out)
     assert said["begins"] == 0.1
-    assert said["unknown"] == ["agreement"]
+    assert said["unknown"] == ["linearizable"]
     with pytest.raises(SystemExit):
         main(["replay", "saved", "--from", "soon"])
     assert "'soon' is no number of seconds" in capsys.readouterr().err

@@ -76,7 +76,12 @@ def state_file(made: wl.System, *absent: wl.NodeId) -> Path:
 def test_a_search_reports_what_is_seen_and_says_what_is_not(engine: wl.Engine):
     made = system()
     report = wl.check(
-        made, from_=state_file(made, B), out="found.wl", engine=engine, keep_going=True
+        made,
+        from_=state_file(made, B),
+        out="found.wl",
+        engine=engine,
+        keep_going=True,
+        deadlock=True,
     )
     rows = {row.name: row for row in report.properties}
     assert report.verdict is wl.Verdict.VIOLATED

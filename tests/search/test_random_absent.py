@@ -29,6 +29,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.network.link import OPEN
+from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import UNSEEN
 from worldline.runs.record import Ending, record
 from worldline.runs.restoring import restored
@@ -38,6 +39,7 @@ from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import NotEnabled, Snapshot
+from worldline.zoo import abd, paxos, randtree, twophase
 
 Strategy = Callable[[Exploration], None]
 
@@ -176,7 +178,9 @@ def partial_state(plan: Plan, seed: int) -> tuple[wl.System, Snapshot]:
     return system, without(system, whole, absent)
 
 
-def explored(system: wl.System, state: Snapshot, engine: Strategy) -> Any:
+def explored(
+    system: wl.System, state: Snapshot, engine: Strategy, depth: int | None = None
+) -> Any:
     """Search on from a state with an engine; return what it saw."""
     world = TabulatedWorld(system, anywhere=True, partial=True)
     search = Exploration(
@@ -184,31 +188,30 @@ def explored(system: wl.System, state: Snapshot, engine: Strategy) -> Any:
         world,
         [world.encode(state)],
         [
-            StateCheck(world.decision(prop), target=False, fatal=True)
+            StateCheck(
+                world.decision(prop),
+                target=prop.kind is PropertyKind.SOMETIMES,
+                fatal=True,
+            )
             for prop in system.properties
+            if prop.kind is not PropertyKind.LIVENESS
         ],
-        bounds=Bounds(None, 2_000, None, None),
+        bounds=Bounds(depth, 2_000 if depth is None else None, None, None),
         options=Options(keep_going=True),
     )
     search.run(engine)
     seen = search.statistics
-    unseen = [
-        count
-        for number, count in enumerate(search.unseen)
-        if number not in search.hits and search.bound is None
-    ]
-    hits = {number: len(hit.path) for number, hit in search.hits.items()}
-    if search.bound is not None:
+    if search.bound == "states":
         return search.bound, seen.states
+    unseen = [n for at, n in enumerate(search.unseen) if at not in search.hits]
+    hits = {number: len(hit.path) for number, hit in search.hits.items()}
     return seen.states, seen.generated, seen.depth, hits, unseen, set(search.failures)
 
 
-def check_engines(plan: Plan, seed: int, counts: Counter[str]) -> None:
+def check_engines(plan: Plan, seed: int) -> None:
     """Both engines see the same, in a state with absent nodes and what follows."""
     system, state = partial_state(plan, seed)
     found = explored(system, state, breadth_first)
-    counts["bounded" if len(found) == 2 else "exhausted"] += 1
-    counts["states"] += found[0] if len(found) > 2 else 0
     assert explored(system, state, native.breadth_first) == found
 
 
@@ -238,35 +241,71 @@ def check_file(plan: Plan, seed: int, folder: Path) -> None:
     assert any("properties were decided" in note for note in report.notes)
 
 
-COUNTS: Counter[str] = Counter()
+def look_at_random_systems(examples: int) -> Counter[str]:
+    """Check so many random systems; return what was met."""
+    counts: Counter[str] = Counter()
+
+    @given(plan=plans, seed=st.integers(0, 1_000_000))
+    @settings(
+        max_examples=examples, suppress_health_check=list(HealthCheck), deadline=None
+    )
+    def each(plan: Plan, seed: int) -> None:
+        check_absent(plan, seed, counts)
+
+    each()
+    return counts
 
 
 @pytest.mark.slow
-@given(plan=plans, seed=st.integers(0, 10_000))
-@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
-def test_what_is_seen_of_a_random_system_is_so(plan: Plan, seed: int) -> None:
-    check_absent(plan, seed, COUNTS)
+def test_what_is_seen_of_a_random_system_is_so() -> None:
+    counts = look_at_random_systems(30)
+    assert {"True", "False", str(UNSEEN)} <= counts.keys()
 
 
 @pytest.mark.nightly
-@given(plan=plans, seed=st.integers(0, 1_000_000))
-@settings(max_examples=1_000, suppress_health_check=list(HealthCheck), deadline=None)
-def test_what_is_seen_of_many_random_systems_is_so(plan: Plan, seed: int) -> None:
-    check_absent(plan, seed, COUNTS)
+def test_what_is_seen_of_many_random_systems_is_so() -> None:
+    counts = look_at_random_systems(1_000)
+    said = counts["True"] + counts["False"]
+    assert counts["systems"] > 1_000
+    assert min(said, counts[str(UNSEEN)]) > 10_000
+
+
+ZOO: dict[str, tuple[Callable[[], wl.System], int]] = {
+    "streams": (lambda: randtree.system(resets=1, connection_errors=1), 10),
+    "a message set": (lambda: twophase.system(n=4), 20),
+    "a bag": (lambda: paxos.system(drops=1), 9),
+    "histories": (abd.system, 9),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ZOO)
+def test_both_engines_see_alike_of_the_zoo(name: str) -> None:
+    build, depth = ZOO[name]
+    seen = 0
+    for seed in range(4):
+        system = build()
+        state = a_state(system, seed)
+        assert state is not None
+        partial = without(system, state, [system.ids[seed % len(system.ids)]])
+        found = explored(system, partial, breadth_first, depth)
+        assert explored(system, partial, native.breadth_first, depth) == found
+        seen += found[0]
+    assert seen > 80
 
 
 @pytest.mark.slow
 @given(plan=plans, seed=st.integers(0, 10_000))
 @settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
 def test_both_engines_see_alike(plan: Plan, seed: int) -> None:
-    check_engines(plan, seed, COUNTS)
+    check_engines(plan, seed)
 
 
 @pytest.mark.nightly
 @given(plan=plans, seed=st.integers(0, 1_000_000))
 @settings(max_examples=500, suppress_health_check=list(HealthCheck), deadline=None)
 def test_both_engines_see_many_alike(plan: Plan, seed: int) -> None:
-    check_engines(plan, seed, COUNTS)
+    check_engines(plan, seed)
 
 
 @pytest.mark.slow

@@ -14,6 +14,8 @@ from worldline.model.kinds import Kind
 from worldline.model.network import Network
 from worldline.model.properties import Property, safety
 from worldline.model.verdicts import UNSEEN, StateVerdict
+from worldline.runs.state_record import state_record
+from worldline.worlds.checkpoint import take
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -154,8 +156,19 @@ def test_its_connections_may_break_within_the_budget_and_the_seen_end_learns(
     assert (error.node, error.peer) == (seen, absent)
     world.step(error)
     assert world.view[seen].lost == 1
+    state_record(system, take(world))  # which reads it again, and compares
     kinds = {e.kind for e in world.enabled()}
     assert kinds <= {Kind.CALL}
+
+
+def test_nobody_is_told_and_nobody_fails_to_hear_of_a_reset_who_is_absent():
+    system = holders(wl.streams(), faults=wl.Faults(resets=1, silent_resets=1))
+    world = partial(system, C, steps=(give(A), give(A), deliver(C, A)))
+    resets = [e for e in world.enabled() if e.kind is Kind.RESET]
+    assert [(e.node, e.payload) for e in resets] == [(A, ()), (B, ())]
+    world.step(resets[0])
+    state_record(system, take(world))  # which reads it again, and compares
+    assert {e.kind for e in world.enabled()} <= {Kind.CALL, Kind.RESET}
 
 
 def test_what_is_no_node_cannot_be_absent():
@@ -209,6 +222,11 @@ def open_answers(count: int) -> Callable[[wl.View], bool]:
         return True
 
     return asks
+
+
+def misuses_where_b_is_false(view: wl.View) -> bool:
+    large = [] if view.for_each_node(lambda view, node: view[node].held < 9) else [None]
+    return all(view.is_up(node) for node in large)  # type: ignore[arg-type]
 
 
 def fails_where_b_is_false(view: wl.View) -> bool:
@@ -314,6 +332,12 @@ ON_A_AND_C: list[tuple[str, Any, StateVerdict]] = [
     ("swallowed in an element", swallowed_below, UNSEEN),
     ("swallowed before an element", swallowed_before, UNSEEN),
     ("fails on a way", fails_where_b_is_false, UNSEEN),
+    ("a misuse on a way", misuses_where_b_is_false, UNSEEN),
+    (
+        "a misuse on a way of an element",
+        lambda view: view.for_each_node(lambda v, n: misuses_where_b_is_false(v)),
+        UNSEEN,
+    ),
 ]
 
 

@@ -26,14 +26,16 @@ VIOLATED = {
     "randtree-cb6": "root_has_no_siblings",
     "randtree-cb7": "timers",
 }
+LARGE = ("chord-cb1", "randtree-cb3", "randtree-cb5", "randtree-cb6")
 SLOW_IN_PYTHON = choose("auto", by_cost=True).engine == "python"
 
 
 def each(*, fixed: bool = False) -> Iterator[Any]:
     """The scenes; without their bug all of the states are visited, which takes longer."""
-    slow = fixed or SLOW_IN_PYTHON
     for scene in ALL:
-        marks = [pytest.mark.nightly] if slow else ()
+        marks = [pytest.mark.slow] if scene.bug in LARGE else []
+        if fixed or SLOW_IN_PYTHON or scene.faults == OWN:
+            marks = [pytest.mark.nightly]
         yield pytest.param(scene, id=f"{scene.bug}-{scene.faults}", marks=marks)
 
 

@@ -99,7 +99,11 @@ def _shortened(
     notes: list[str] = []
     left = None if max_seconds is None else max_seconds - report.seconds
     for row in report.properties:
-        if row.trace is None or not row.steps or (left is not None and left <= 0):
+        if row.trace is None or not row.steps:
+            rows.append(row)
+            continue
+        if left is not None and left <= 0:
+            notes.append(f"{row.name} is not made shorter: no time is left for it")
             rows.append(row)
             continue
         options: dict[str, Any] = {"system": system, "max_seconds": left}
@@ -115,14 +119,14 @@ def _shorter(
     """Return the row of the shorter run, and how long that took."""
     from worldline.cli.progress import shrink_line, told
     from worldline.minimizing.minimize import minimize
-    from worldline.model.errors import UsageError
+    from worldline.model.errors import InputError, UsageError
 
     assert row.trace is not None
     try:
         with told(row.name, shrink_line) as progress:
             report = minimize(row.trace, **options, progress=progress)
-    except UsageError as error:
-        notes.append(f"not made shorter: {error.what}")
+    except (InputError, UsageError) as error:
+        notes.append(f"{row.name} is not made shorter: {error.what}")
         return row, 0.0
     (shorter,) = report.properties
     if shorter.steps != row.steps:

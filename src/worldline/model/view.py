@@ -203,13 +203,14 @@ class View:
                 read(read_of(layout.inbox(index), "any", pure, kind, src))
                 for index in self._boxes(dst)
             )
-        sees_all = self._sees_between(src, dst)
         for index in self._boxes(dst):
             if self._is_present(index) and read(
                 read_of(layout.inbox(index), "any", pure, kind, src)
             ):
                 return True
-        return not sees_all and self._open((pure, kind, src, dst))
+        if self._sees_between(src, dst):
+            return False
+        return self._open((pure, kind, src, dst))
 
     def history(self, name: str) -> Any:
         """Return the value of an observer."""
