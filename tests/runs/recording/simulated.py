@@ -85,6 +85,8 @@ class Scribe:
         self.lives: list[list[Life]] = [[] for _ in system.ids]
         self.lamport = [0] * len(system.ids)
         self.under_way: dict[Any, deque[tuple[bytes, int]]] = defaultdict(deque)
+        self.sent: list[Any] = []
+        """The messages, so that no other has the identity of one that was lost."""
         self.names = [[*lasting_paths(kind)] for kind in system.types]
         self.durable: list[dict[str, Any]] = [{} for _ in system.ids]
         self.counters = [0] * len(system.ids)
@@ -123,6 +125,7 @@ class Scribe:
                 name = index, len(self.lives[index]), now, place
                 packet = self.codec.packet(*name, one.part, one.message)
                 self.under_way[one.src, to, id(one.message)].append((packet, now))
+                self.sent.append(one.message)
 
     def event(self, event: Event, index: int, packet: bytes) -> JournalRecord:
         kind, lives = event.kind, self.lives[index]

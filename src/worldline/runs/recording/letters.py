@@ -20,18 +20,23 @@ class Letter:
         That of the node for which it is.
     envelope
         What it says, and from whom it is.
+    is_connected
+        Whether it is under way on a connection, and lost with it.
     left
         How often it will still be received.
     is_doubled
         Whether it is under way that often, or still once.
     """
 
-    __slots__ = ("envelope", "index", "is_doubled", "left")
+    __slots__ = ("envelope", "index", "is_connected", "is_doubled", "left")
 
-    def __init__(self, index: int, envelope: Envelope, left: int) -> None:
+    def __init__(
+        self, index: int, envelope: Envelope, left: int, *, is_connected: bool
+    ) -> None:
         self.index = index
         self.envelope = envelope
         self.left = left
+        self.is_connected = is_connected
         self.is_doubled = left == 1
 
 
@@ -42,7 +47,7 @@ class Letters(dict[SendName, Letter]):
     Attributes
     ----------
     sent
-        How many of each node are under way, by its index.
+        How many of each node are under way on connections, by its index.
     """
 
     def __init__(self) -> None:
@@ -52,12 +57,11 @@ class Letters(dict[SendName, Letter]):
     def put(self, name: SendName, letter: Letter) -> None:
         """Add a letter."""
         self[name] = letter
-        self.sent[name[0]] += 1
+        self.sent[name[0]] += letter.is_connected
 
     def take(self, name: SendName) -> None:
         """Remove a letter that was received for the last time."""
-        del self[name]
-        self.sent[name[0]] -= 1
+        self.sent[name[0]] -= self.pop(name).is_connected
 
     def envelopes(self) -> Iterator[tuple[int, Envelope]]:
         """Yield each that is under way, with the index of the node for which it is."""

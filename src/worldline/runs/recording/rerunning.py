@@ -121,6 +121,7 @@ class Rerunning:
             self._die(index)
         if hidden.status is Status.DOWN:
             self._steps.allowed.restart(index)
+            self._steps.lose_for(index)
         self._steps.incarnations[index] = what.incarnation
         if index in self.unknown:
             self._take_over(index, what.durable or {}, what.counter)
@@ -243,9 +244,10 @@ class Rerunning:
     def _error(self, index: int, what: Any, notes: Notes) -> None:
         if not 0 <= what.peer < len(self._system.ids):
             raise Unlike("the error", f"of node {what.peer}", "there is none such")
-        if what.peer in self._dying or (
-            what.peer in self._left and not self._steps.allowed.breaks(index, what.peer)
-        ):
+        # Who is dying still sends to others; who has left is missed where it has to be.
+        is_dying, is_left = what.peer in self._dying, what.peer in self._left
+        breaks = self._steps.allowed.breaks(index, what.peer)
+        if (is_dying and not breaks) or (is_left and breaks is False):
             self._die(what.peer)
         name = LOST if what.kind == LOST else UNREACHABLE
         name = self._steps.allowed.error(index, what.peer, name)
@@ -269,6 +271,7 @@ class Rerunning:
         self._left.discard(index)
         self._steps.allowed.crash(index)
         self._steps.happen(index, Event(Kind.CRASH, self._system.ids[index]))
+        self._steps.lose_for(index)
 
     def _let_die(self, sender: int) -> None:
         """Let a node stop of which the last message has arrived."""
