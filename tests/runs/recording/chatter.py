@@ -17,6 +17,7 @@ from unittest import mock
 from tests.runs.recording.simulated import Scribe, simulation_of
 
 import worldline as wl
+from worldline.model.errors import NotRecorded
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import Status
@@ -160,8 +161,11 @@ class Looking:
     ) -> None:
         self.kinds[step] = event.kind
         if step >= self.since:
-            now = round(time, 6)
-            self.moments[step] = Moment(event, now, under_way(view), up(ups))
+            try:
+                sent = under_way(view)
+            except NotRecorded:
+                return
+            self.moments[step] = Moment(event, round(time, 6), sent, up(ups))
 
 
 @contextmanager

@@ -95,7 +95,12 @@ class Recorded:
         if kind is Kind.DELIVER:
             # At its receiver no more is done than to take it.
             return [
-                (at, ("take", event.envelope) if at == node else ("inside", *operation))
+                (
+                    at,
+                    ("arrive", event.envelope)
+                    if at == node
+                    else ("inside", *operation),
+                )
                 for at, operation in declared
             ]
         inside: list[MailOperation] = [
@@ -140,16 +145,23 @@ class RecordedMail:
     copy = put  # the declared network doubles nothing here
 
     def take(self, envelope: Envelope) -> None:
+        """Remove a message that is lost; what nobody sent is nowhere."""
+        link = self._link_of(envelope)
+        if link is None and self._is_under_way(envelope):
+            self._mail.take(envelope)
+        elif link is not None and envelope in link.queue:
+            link.queue.remove(envelope)
+
+    def arrive(self, envelope: Envelope) -> None:
         """Remove a message; what came before it on a connection is not under way now."""
-        link = None
-        if self._network.connects_for(envelope):
-            link = self.connection(envelope.src)
-        if link is not None and envelope in link.queue:
-            del link.queue[: link.queue.index(envelope)]
-        elif link is not None:
-            link.connect()  # as its sender does, who learns that it went through
+        link = self._link_of(envelope)
+        if link is not None and envelope not in link.queue:
+            if envelope.src != self.node:
+                link.connect()  # as its sender does, who learns that it went through
             return
-        if self._is_under_way(envelope):  # what nobody sent is nowhere
+        if link is not None:
+            del link.queue[: link.queue.index(envelope)]
+        if self._is_under_way(envelope):
             self._mail.take(envelope)
 
     def inside(self, operation: str, *arguments: object) -> None:
@@ -215,6 +227,11 @@ class RecordedMail:
 
     def restore(self, frozen: Frozen) -> None:
         self._mail.restore(frozen[1])
+
+    def _link_of(self, envelope: Envelope) -> Link | None:
+        """Return the connection on which a message is sent; None if on none."""
+        on_one = self._network.connects_for(envelope)
+        return self.connection(envelope.src) if on_one else None
 
     def _is_under_way(self, envelope: Envelope) -> bool:
         mail = self._mail

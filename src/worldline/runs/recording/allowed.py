@@ -126,6 +126,15 @@ class Allowed:
         self._doomed[to][envelope] += 1
         return False
 
+    def overdue(self) -> list[tuple[int, Envelope]]:
+        """Return what should be lost now, as the network says no more when it is."""
+        return [
+            (to, envelope)
+            for to, doomed in self._doomed.items()
+            for envelope in doomed.elements()
+            if Capability.DROP in self._able(envelope)
+        ]
+
     def double(self, envelope: Envelope, to: int) -> None:
         """Note that a message is doubled before it arrives."""
         if self.reason:

@@ -98,7 +98,7 @@ class Stepping:
     ) -> None:
         network = recorded(of=system.network, missing=missing)
         self.system = system.under_recording(network)
-        self._network, self._connects = network, network.connects
+        self._network = network
         self.ignores_noops = system.ignore_noops
         self.letters = Letters()
         self.world = ClockedWorld(self.system, RecordedDoor, self._fill)
@@ -165,6 +165,7 @@ class Stepping:
         if (index, self.incarnations[index]) in self._receipts:
             self._note_vanished(index)
         self.doomed += lost
+        self.drops += len(lost)
         self._told(event, result)
         while self.doomed and self.steps >= 0:  # else some have not started yet
             self._lose(*self.doomed.pop(0))
@@ -188,28 +189,36 @@ class Stepping:
             return  # only its sender knew what it says
         src = self.system.ids[sender]
         envelope = OpenEnvelope(src, frame.part, frame.message)
-        self._write(name, to, envelope, times)
+        self.letters[name] = Letter(to, envelope, times)
         self.world.post(to, envelope)
 
     def jump(self, index: int) -> None:
         """Tell that a node has another state, of which no step says how it came about."""
         self._lasting.pop(index, None)
-        if self.world.keeps_mail:
-            for to, envelope in (*self.doomed, *self._left_to(index)):
-                self.world.mailbox(to).take(envelope)
+        lost = [one for one in self.doomed if self.allowed.lose(*one)]
         self.doomed = []
+        if self.world.keeps_mail:
+            for to, envelope in lost:
+                self.world.mailbox(to).take(envelope)
+            for envelope in self._left_to(index):
+                self.world.mailbox(index).take(envelope)
         if self.is_begun:
             self._listener.jumped()
+
+    def needs(self, index: int) -> bool:
+        """Say whether a node sent what arrives later, and only as long as it lives."""
+        return any(map(self._network.connects_for, self.letters.of(index)))
 
     def lose_for(self, index: int) -> None:
         """Let be lost what is under way to a node that is down, and never received.
 
         As long as the declared network allows the run, that says when.
         """
-        if self.allowed.reason or self.allowed.unknown:
-            for to, envelope in self._left_to(index):
-                refused = concerning(Kind.REFUSE, self.system.ids[to], envelope)
-                self.happen(to, refused)
+        is_over = bool(self.allowed.reason or self.allowed.unknown)
+        if is_over and self.world.keeps_mail:
+            me = self.system.ids[index]
+            for envelope in self._left_to(index):
+                self.happen(index, concerning(Kind.REFUSE, me, envelope))
 
     def vanished(self, name: SendName) -> str | None:
         """Return what an event sends now that sent a message; None if nobody knows."""
@@ -227,11 +236,11 @@ class Stepping:
         for box, inside in zip(mail, declared, strict=True):
             box.restore((RecordedMail, inside.freeze()))
 
-    def _left_to(self, index: int) -> list[tuple[int, Envelope]]:
+    def _left_to(self, index: int) -> list[Envelope]:
         """Return what is under way to a node and never received there."""
         left = Counter(self.world.mailbox(index).envelopes())
         left.subtract(one for to, one in self.letters.envelopes() if to == index)
-        return [(index, envelope) for envelope in left.elements()]
+        return [*left.elements()]
 
     def _lasting_of(self, index: int) -> Lasting:
         """Return what knows how the fields of a node change that outlive a life."""
@@ -276,6 +285,7 @@ class Stepping:
         allowed = self.allowed
         if self.unallowed is None and (allowed.reason or allowed.unknown):
             self.unallowed = max(1, self.steps)
+            self.doomed += allowed.overdue()
         door, now, lamport = self._door, self.now, self.lamport
         choices, answers = tuple(door.choices), tuple(door.answers)
         step = new_step(
@@ -314,15 +324,10 @@ class Stepping:
             times = 0 if receipts is None else receipts.of(self.lamport, place)
             if times:
                 name = index, life, self.lamport, place
-                self._write(name, to, envelope, times)
+                self.letters[name] = Letter(to, envelope, times)
             else:
                 lost.append((to, envelope))
         return lost
-
-    def _write(self, name: SendName, to: int, envelope: Envelope, times: int) -> None:
-        """Note that a message is under way, which is received so many times."""
-        on = self._connects and self._network.connects_for(envelope)
-        self.letters.put(name, Letter(to, envelope, times, is_connected=on))
 
     def _note_vanished(self, index: int) -> None:
         """Note an event that sends less now than was received of it."""
@@ -336,7 +341,6 @@ class Stepping:
 
     def _lose(self, to: int, envelope: Envelope) -> None:
         """Let a message be lost that nobody ever receives."""
-        self.drops += 1
         if not self.allowed.lose(to, envelope):
             return
         is_down = self.world.hidden[to].status is Status.DOWN
