@@ -190,6 +190,7 @@ def looking_at_traces() -> Iterator[Looking]:
 
     def and_look(self: Rerun, step: Any) -> Any:
         happened = step_again(self, step)
+        assert isinstance(happened, Event), str(happened)
         world = self.world
         statuses = (
             world.cells[world.system.layout.hidden(index)].status for index in range(3)

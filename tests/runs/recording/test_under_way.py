@@ -25,6 +25,7 @@ from tests.runs.recording.chatter import (
 from tests.runs.recording.simulated import Life, Scribe, by_hand, record, simulation_of
 
 import worldline as wl
+from worldline.loading.opening import open_system
 from worldline.model.kinds import Kind
 from worldline.runs.recording.replay import replay_recording
 from worldline.trace.journal.codec import Codec
@@ -35,6 +36,7 @@ from worldline.trace.journal.records import (
     ErredRecord,
     FiredRecord,
     GapRecord,
+    JournalRecord,
     ReceivedRecord,
     StartedRecord,
     StoppedRecord,
@@ -215,7 +217,11 @@ def test_after_that_what_nobody_receives_is_refused_by_a_receiver_that_is_down()
         scribe.lives[index].append(Life(1))
         scribe.block_at(0.0, index, [StartedRecord(1, 0, 0, None, 0.0)])
     scribe.block_at(1.0, 0, [GREET])
-    twice = [greeting(system, 2), DeltaRecord(0, {"kept": 1}, 0), greeting(system, 2)]
+    twice: list[JournalRecord] = [
+        greeting(system, 2),
+        DeltaRecord(0, {"kept": 1}, 0),
+        greeting(system, 2),
+    ]
     scribe.block_at(1.1, 1, twice)
     scribe.block_at(1.5, 0, [GREET])
     scribe.lives[1].append(Life(2))
@@ -282,15 +288,19 @@ def test_a_replay_from_a_time_has_what_is_under_way_from_then_on():
 
 def test_after_that_what_is_lost_alone_but_in_order_is_lost_at_once():
     system = rounds_on(wl.datagrams(reordering=False))
-    asked = [CalledRecord("ask", ("",)), AnswersRecord(0, (0,), None, ())]
+    asked: list[JournalRecord] = [
+        CalledRecord("ask", ("",)),
+        AnswersRecord(0, (0,), None, ()),
+        DeltaRecord(0, {"kept": 1}, 0),
+    ]
     first, second = (
         ReceivedRecord(Codec(system).packet(1, 1, lamport, 0, "", rounds.Greet(number)))
         for lamport, number in ((2, 1), (4, 2))
     )
-    turns = [
+    turns: list[tuple[float, str, Any]] = [
         (1.0, "a", GREET),
         (1.1, "b", GREET),
-        (1.2, "b", [*asked, DeltaRecord(0, {"kept": 1}, 0)]),
+        (1.2, "b", asked),
         (1.3, "b", GREET),
         (1.4, "c", [second, DeltaRecord(0, {"kept": 2}, 0)]),
         (1.5, "c", first),
@@ -323,6 +333,21 @@ def test_behind_a_gap_nothing_is_under_way_of_which_nobody_knows_whether_it_was_
     found, steps = looked(Path("run"), system)
     assert found.network.as_declared is None
     assert steps[-3:] == [(Kind.TIMER, 1), (Kind.TIMER, 2), (Kind.DELIVER, 1)]
+
+
+@pytest.mark.parametrize(("bugs", "seed"), [("", 3), ("cb2", 0)])
+def test_a_mesh_that_counts_what_is_under_way_is_accused_of_its_bug_alone(
+    bugs: str, seed: int
+):
+    parameters = {"size": "6", "blocks": "30", "buffer": "1"}
+    system = open_system("zoo:bullet", parameters | ({"bugs": bugs} if bugs else {}))
+    conditions = {"weather": "every 700ms reset any", "latency": "uniform 300ms 900ms"}
+    folder = record(Path("run"), system, seed=seed, seconds=6.0, **conditions)
+    found = replay_recording(folder, system)
+    assert found.network.as_declared, found.network.reason
+    assert (found.verdict is wl.Verdict.VIOLATED) == bool(bugs)
+    if bugs:
+        found.expect_violated("views_are_complete")
 
 
 def with_answers(on: Any, buffer: int | None) -> Any:
