@@ -200,3 +200,17 @@ def looking_at_traces() -> Iterator[Looking]:
 
     with mock.patch.object(Rerun, "step", and_look):
         yield looking
+
+
+def compare_with_trace(
+    found: wl.ReplayedRecording, system: wl.System, seen: Looking
+) -> None:
+    assert found.trace is not None, found.no_trace
+    with looking_at_traces() as again:
+        assert wl.replay(found.trace, system).reproduced
+    before = (found.offset or 1) - 1
+    shown = {n + before: moment for n, moment in again.moments.items() if n > 0}
+    for number, moment in seen.moments.items():
+        if number in shown and number > 0:
+            assert moment == shown[number], number
+    assert shown
