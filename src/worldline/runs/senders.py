@@ -11,7 +11,7 @@ from worldline.model.data.values import freeze
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
-from worldline.model.network import Capability, carrier
+from worldline.model.network import Capability, Recorded, carrier
 from worldline.model.semantics.outcome import Outcome
 from worldline.worlds.world import Readable
 
@@ -36,6 +36,9 @@ class Senders:
             self._steps.setdefault((node, envelope), deque()).append(None)
         self._network = world.system.network
         self._may_flush = Capability.DISCONNECT in self._network.capabilities
+        self._lost: dict[tuple[NodeId, Envelope], deque[int | None]] = {}
+        """What was lost with its connection, where that may arrive all the same."""
+        self._may_return = isinstance(self._network, Recorded)
 
     def find(self, event: Event) -> int | None:
         """Return the step that sent the message that `event` is about, if any."""
@@ -45,7 +48,8 @@ class Senders:
             or event.envelope is None
         ):
             return None
-        steps = self._steps.get((event.node, event.envelope))
+        key = event.node, event.envelope
+        steps = self._steps.get(key) or self._lost.get(key)
         return steps[0] if steps else None
 
     def note(self, step: int, event: Event, outcome: Outcome) -> None:
@@ -63,6 +67,8 @@ class Senders:
 
     def _take(self, kind: Kind, node: NodeId, envelope: Envelope) -> None:
         steps = self._steps.get((node, envelope))
+        if not steps and (lost := self._lost.get((node, envelope))):
+            lost.popleft()
         if not steps or self._stays(envelope):
             return
         if kind.doubles_message:
@@ -91,7 +97,9 @@ class Senders:
             if self._stays(key[1]):
                 continue  # of equal ones a set has one, however often they were sent
             while len(steps) > left[key] - new[key]:
-                steps.popleft()
+                step = steps.popleft()
+                if self._may_return:
+                    self._lost.setdefault(key, deque()).append(step)
             if not steps:
                 del self._steps[key]
 

@@ -13,7 +13,7 @@ mailboxes as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import Frozen
@@ -53,8 +53,8 @@ from worldline.worlds.door import Query
 from worldline.worlds.reading import LiveReader
 from worldline.worlds.world import Snapshot
 
-UnderWay = Callable[[], Iterator[tuple[int, Envelope]]]
-"""Yields what is under way, each with the index of the node for which it is, as sent."""
+FillMail: TypeAlias = Callable[[list[Mailbox]], None]
+"""Puts what is under way into mailboxes, new ones, in the order in which it was sent."""
 
 MakeDoor: TypeAlias = "Callable[[ClockedWorld], ClockedDoor]"
 """Makes the door of a world."""
@@ -127,8 +127,8 @@ class ClockedWorld:
         The system to run. No node has started.
     make_door
         Makes the door that all handlers meet, given the world.
-    under_way
-        What stands in no mailbox yet, when the first is looked at.
+    fill
+        Fills the mailboxes, when the first is looked at.
 
     Attributes
     ----------
@@ -147,9 +147,7 @@ class ClockedWorld:
         user code that was entered for that.
     """
 
-    def __init__(
-        self, system: System, make_door: MakeDoor, under_way: UnderWay
-    ) -> None:
+    def __init__(self, system: System, make_door: MakeDoor, fill: FillMail) -> None:
         self.system = system
         self.nodes = _first_nodes(system)
         self.hidden = [
@@ -166,7 +164,7 @@ class ClockedWorld:
         self.then: Callable[[int], None] | None = None
         self.view = View(system, LiveReader(self))
         self._first = system.layout.first
-        self._under_way = under_way
+        self._fill = fill
         self._mail: list[Mailbox] | None = None
         self._contexts: dict[NodeType, Any] = {
             kind: make_context(system, system.types.index(kind), self.door)
@@ -192,11 +190,17 @@ class ClockedWorld:
     def keep_mail(self) -> list[Mailbox]:
         """Put into mailboxes what is under way, from now on; return them."""
         if self._mail is None:
-            network, ids = self.system.network, self.system.ids
-            self._mail = [network.mailbox(node, ids) for node in ids]
-            for index, envelope in self._under_way():
-                self._mail[index].put(envelope)
+            self._mail = self.filled()
         return self._mail
+
+    def filled(self) -> list[Mailbox]:
+        """Return mailboxes with what is under way: those that are kept, or new ones."""
+        if self._mail is not None:
+            return self._mail
+        network, ids = self.system.network, self.system.ids
+        mail = [network.mailbox(node, ids) for node in ids]
+        self._fill(mail)
+        return mail
 
     def post(self, index: int, envelope: Envelope) -> None:
         """Note that a message is under way to a node."""
@@ -223,7 +227,7 @@ class ClockedWorld:
         # A message is taken out of no mailbox; a timer has been taken out.
         is_done = kind is Kind.TIMER or (kind is Kind.DELIVER and self._mail is None)
         if not is_done:
-            self._apply(event)
+            self.apply(event)
         node = self.nodes[index]
         context = self._contexts[system.types[index]]
         context.move(system.ids[index], node)
@@ -246,7 +250,7 @@ class ClockedWorld:
     ) -> Result | Failure:
         """Run a plain handler at a node that is up, as `happen` does with its event.
 
-        Nobody observes, no mailbox is kept, and what is consumed has been taken out.
+        Nobody observes, and what is consumed has been taken out.
         """
         system, door = self.system, self.door
         me, kind, node = system.ids[index], system.types[index], self.nodes[index]
@@ -302,7 +306,8 @@ class ClockedWorld:
             frozen += self.hidden[index].freeze(), mail[index].freeze()
         return tuple(frozen)
 
-    def _apply(self, event: Event) -> None:
+    def apply(self, event: Event) -> None:
+        """Do what an event does before its handler runs."""
         first = self._first
         for column, operation in changes(self.system, event):
             # In a network of which nothing is kept, the agenda is all there is.

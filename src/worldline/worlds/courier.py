@@ -11,14 +11,13 @@ import functools
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator
 from typing import final
 
 from worldline.model.events import Event
 from worldline.model.faults import Budget, Partition
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
-from worldline.model.network import Capability, carrier
+from worldline.model.network import Capability, Mailbox, carrier
 from worldline.model.network.datagrams import concerning, delivery
 from worldline.model.semantics.execute import waits
 from worldline.model.semantics.hidden import Status
@@ -72,7 +71,7 @@ class Courier:
         )
         self._dry_runs = DryRuns(system) if system.ignore_noops else None
         self.world = world = ClockedWorld(
-            system, lambda world: DrawingDoor(world, chance), self._under_way
+            system, lambda world: DrawingDoor(world, chance), self._fill
         )
         self._partition: Partition = world.around[Layout.PARTITION]
         self._budget: Budget = world.around[Layout.BUDGET]
@@ -253,12 +252,13 @@ class Courier:
         world = self.world
         return not world.keeps_mail or envelope in world.mailbox(index).envelopes()
 
-    def _under_way(self) -> Iterator[tuple[int, Envelope]]:
+    def _fill(self, mail: list[Mailbox]) -> None:
+        """Put what is under way into mailboxes."""
         entries = [*self._agenda.all(), *self._held]
         for entry in sorted(entries, key=lambda entry: entry[1]):
             what = entry[3].envelope if type(entry[3]) is AtDownlink else entry[3]
             if isinstance(what, Envelope):
-                yield entry[2], what
+                mail[entry[2]].put(what)
 
     def _latency(
         self, index: int, to: int, count: int, kind: int = Chance.LATENCY

@@ -84,7 +84,8 @@ class Scribe:
         self.codec = Codec(system)
         self.lives: list[list[Life]] = [[] for _ in system.ids]
         self.lamport = [0] * len(system.ids)
-        self.under_way: dict[Any, deque[tuple[bytes, int]]] = defaultdict(deque)
+        # With the message, so that no other has the identity of one that was lost.
+        self.under_way: dict[Any, deque[tuple[bytes, int, Any]]] = defaultdict(deque)
         self.names = [[*lasting_paths(kind)] for kind in system.types]
         self.durable: list[dict[str, Any]] = [{} for _ in system.ids]
         self.counters = [0] * len(system.ids)
@@ -104,7 +105,7 @@ class Scribe:
             return
         packet = b""
         if kind is Kind.DELIVER:
-            packet, sent = under_way.popleft()
+            packet, sent, _ = under_way.popleft()
             self.lamport[index] = max(self.lamport[index], sent)
         made = as_made(event, outcome.choices)  # a host is told what was drawn
         drawn = 0
@@ -122,7 +123,8 @@ class Scribe:
                 to, now = self.system.index[one.dst], self.lamport[index]
                 name = index, len(self.lives[index]), now, place
                 packet = self.codec.packet(*name, one.part, one.message)
-                self.under_way[one.src, to, id(one.message)].append((packet, now))
+                parcel = packet, now, one.message
+                self.under_way[one.src, to, id(one.message)].append(parcel)
 
     def event(self, event: Event, index: int, packet: bytes) -> JournalRecord:
         kind, lives = event.kind, self.lives[index]

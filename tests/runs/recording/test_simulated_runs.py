@@ -12,6 +12,7 @@ import worldline as wl
 from worldline.loading.opening import open_system
 from worldline.model.properties import PropertyKind
 
+RESETS = "every 300ms reset any"
 CRASHES = "every 4s crash any, every 5s restart any"
 
 
@@ -32,6 +33,7 @@ def spans_of(spans: Any) -> list[Any]:
         ("zoo:raft", {"weather": CRASHES}),
         ("zoo:randtree", {"weather": CRASHES}),
         ("zoo:overcast", {"weather": CRASHES}),
+        ("zoo:bullet", {"weather": RESETS, "latency": "uniform 100ms 300ms"}),
     ],
 )
 def test_a_replay_goes_as_the_run_did_and_says_the_same_of_it(

@@ -28,6 +28,9 @@ from worldline.model.system import System
 Happen = Callable[[Event], None]
 """Lets an event happen that is put in."""
 
+Leave = Callable[[], object]
+"""Takes note of what is under way, before that is not known here any more."""
+
 _ALL = frozenset({Capability.DROP, Capability.DUPLICATE})
 
 
@@ -43,6 +46,8 @@ class Allowed:
         Whether each node is up, by index.
     happen
         Is told what is put in, before what it makes possible.
+    leave
+        Is called before the network can not do what comes, or nobody knows.
 
     Attributes
     ----------
@@ -56,11 +61,12 @@ class Allowed:
     """
 
     def __init__(
-        self, system: System, hidden: Sequence[Hidden], happen: Happen
+        self, system: System, hidden: Sequence[Hidden], happen: Happen, leave: Leave
     ) -> None:
         self._system = system
         self._hidden = hidden
         self._happen = happen
+        self._leave = leave
         self._abilities: dict[tuple[str, type], frozenset[Capability]] = {}
         self._doomed: defaultdict[int, Counter[Envelope]] = defaultdict(Counter)
         self.reason = self.unknown = ""
@@ -79,6 +85,8 @@ class Allowed:
     def give_up(self, why: str) -> None:
         """Judge nothing from here on, where it is not known how the network was."""
         if not self.reason:
+            if self.mail is not None:
+                self._leave()
             self.unknown = self.unknown or why
         self.mail = None
 
@@ -99,7 +107,7 @@ class Allowed:
             if taken is (under_way >= buffer):
                 where = f"{self._system.ids[me]} to {self._system.ids[to]}"
                 said = "was taken" if taken else "was refused"
-                self.reason = (
+                self._refute(
                     f"a message from {where} {said}, with {under_way} under way and room "
                     f"for {buffer}"
                 )
@@ -109,21 +117,30 @@ class Allowed:
 
     def lose(self, to: int, envelope: Envelope) -> bool:
         """Note that a message is never received; say whether it is lost now."""
-        if self.reason or self.mail is None:
-            return True
-        able = self._able(envelope)
-        if Capability.ORDERED not in able and Capability.DROP in able:
-            self.mail[to].take(envelope)
+        able, mail = self._able(envelope), None if self.reason else self.mail
+        if mail is None:
+            return Capability.DROP in able
+        if Capability.DROP in able and Capability.ORDERED not in able:
+            mail[to].take(envelope)
             return True
         self._doomed[to][envelope] += 1
         return False
+
+    def overdue(self) -> list[tuple[int, Envelope]]:
+        """Return what should be lost now, as the network says no more when it is."""
+        return [
+            (to, envelope)
+            for to, doomed in self._doomed.items()
+            for envelope in doomed.elements()
+            if Capability.DROP in self._able(envelope)
+        ]
 
     def double(self, envelope: Envelope, to: int) -> None:
         """Note that a message is doubled before it arrives."""
         if self.reason:
             return
         if Capability.DUPLICATE not in self._able(envelope):
-            self.reason = f"a message from {envelope.src} arrives twice"
+            self._refute(f"a message from {envelope.src} arrives twice")
         elif self.mail is not None and self._make_ready(to, envelope):
             self._apply(concerning(Kind.DUPLICATE, self._system.ids[to], envelope))
 
@@ -136,10 +153,13 @@ class Allowed:
         if self._make_ready(to, envelope):
             self._apply(delivery)
 
-    def breaks(self, index: int, peer: int) -> bool:
-        """Say whether a node can hear of a broken connection though its peer is up."""
+    def breaks(self, index: int, peer: int) -> bool | None:
+        """Say whether a node can hear of a broken connection though its peer is up.
+
+        None if that decides nothing here any more.
+        """
         if self.mail is None or self.reason:
-            return True
+            return None
         link = self.mail[index].connection(self._system.ids[peer])
         return link is not None and (link.error_here or link.is_whole())
 
@@ -150,13 +170,13 @@ class Allowed:
         me, other = self._system.ids[index], self._system.ids[peer]
         link = self.mail[index].connection(other)
         if link is None:
-            self.reason = f"{me} hears of a connection, which there is none"
+            self._refute(f"{me} hears of a connection, which there is none")
             return name
         if not link.error_here and self._refuses(index, peer):
             name = UNREACHABLE
         elif not link.error_here:
             if not link.is_whole():
-                self.reason = (
+                self._refute(
                     f"the connection of {me} and {other} broke before a message had gone "
                     "through"
                 )
@@ -167,8 +187,7 @@ class Allowed:
                 self._system.ids[first],
                 peer=self._system.ids[second],
             )
-            self._happen(broken)
-            self._apply(broken)
+            self._put_in(broken)
             name = LOST
         else:
             name = LOST
@@ -196,10 +215,19 @@ class Allowed:
             )
             if refused is None:
                 return
-            self._happen(refused)
-            self._apply(refused)
+            self._put_in(refused)
 
     # ------------------------------------------------------------------------ inside
+
+    def _refute(self, reason: str) -> None:
+        """Note what the network cannot do."""
+        self._leave()
+        self.reason = reason
+
+    def _put_in(self, event: Event) -> None:
+        """Let happen what has to; whoever looks then sees what has become of it."""
+        self._apply(event)
+        self._happen(event)
 
     def _refuses(self, index: int, peer: int) -> bool:
         """Say whether a node is not there to take the messages from another."""
@@ -215,7 +243,7 @@ class Allowed:
         if not box.is_ready(envelope):
             self._lose_before(to, envelope)
             if not box.is_ready(envelope):
-                self.reason = self._why_not(to, envelope)
+                self._refute(self._why_not(to, envelope))
                 return False
         return True
 
@@ -232,8 +260,7 @@ class Allowed:
             if head is None or not _take(doomed, head):
                 return
             lost = concerning(Kind.DROP, self._system.ids[to], head)
-            self._happen(lost)
-            self._apply(lost)
+            self._put_in(lost)
 
     def _why_not(self, to: int, envelope: Envelope) -> str:
         assert self.mail is not None

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import final
 
 from worldline.model.data.content import Frozen
-from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.steps import RunStep
@@ -41,10 +40,7 @@ class KeptState:
     ignored
         Of each node the ignored fields.
     mail
-        The frozen mailboxes of the declared network; None where all that is under way
-        may arrive.
-    letters
-        What is under way, each with the index of the node for which it is.
+        The frozen mailboxes; in each is that of the declared network.
     gauges, time
         What the instruments showed, as far as that is known.
     has_lost
@@ -54,8 +50,7 @@ class KeptState:
     around: tuple[Frozen, ...]
     nodes: tuple[tuple[Frozen, Frozen, dict[PendingTimer, float]], ...]
     ignored: tuple[dict[str, object], ...]
-    mail: tuple[Frozen, ...] | None
-    letters: tuple[tuple[int, Envelope], ...]
+    mail: tuple[Frozen, ...]
     gauges: dict[str, object]
     time: float
     has_lost: bool
@@ -65,7 +60,7 @@ def kept_state(run: Stepping) -> KeptState:
     """Return the present state of a run."""
     world, types = run.world, run.system.types
     pairs = list(zip(types, world.nodes, strict=True))
-    mail, instruments = run.allowed.mail, world.instruments
+    instruments = world.instruments
     return KeptState(
         around=tuple(cell.freeze() for cell in world.around),
         nodes=tuple(
@@ -73,8 +68,7 @@ def kept_state(run: Stepping) -> KeptState:
             for (kind, node), hidden in zip(pairs, world.hidden, strict=True)
         ),
         ignored=tuple(ignored_fields(kind, node) for kind, node in pairs),
-        mail=None if mail is None else tuple(box.freeze() for box in mail),
-        letters=(*run.letters.envelopes(), *run.doomed),
+        mail=tuple(box.freeze() for box in world.filled()),
         gauges={} if instruments is None else instruments.known,
         time=run.now,
         has_lost=run.has_lost,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import final
 
@@ -37,27 +36,13 @@ class Letter:
 
 @final
 class Letters(dict[SendName, Letter]):
-    """All of them, by name.
+    """All of them, by name."""
 
-    Attributes
-    ----------
-    sent
-        How many of each node are under way, by its index.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sent: Counter[int] = Counter()
-
-    def put(self, name: SendName, letter: Letter) -> None:
-        """Add a letter."""
-        self[name] = letter
-        self.sent[name[0]] += 1
-
-    def take(self, name: SendName) -> None:
-        """Remove a letter that was received for the last time."""
-        del self[name]
-        self.sent[name[0]] -= 1
+    def of(self, sender: int) -> Iterator[Envelope]:
+        """Yield those of a node, by its index."""
+        for name, letter in self.items():
+            if name[0] == sender:
+                yield letter.envelope
 
     def envelopes(self) -> Iterator[tuple[int, Envelope]]:
         """Yield each that is under way, with the index of the node for which it is."""

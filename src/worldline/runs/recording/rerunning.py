@@ -14,7 +14,6 @@ from worldline.model.data.settling import settled
 from worldline.model.events import LOST, UNREACHABLE, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
-from worldline.model.network import Capability
 from worldline.model.network.datagrams import concerning
 from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.runs.recording.comparing import (
@@ -67,14 +66,12 @@ class Rerunning:
         self._steps = steps
         self._digest_of = digest_of
         self._dying: set[int] = set()
+        self._system = steps.system
         self.unknown: set[int] = set()
         for index in unknown:
             self._forget(index)
         self._expected = set(expected)
-        self._system = steps.system
         self._world = steps.world
-        network = self._system.network
-        self._connects = Capability.DISCONNECT in network.capabilities
         self._left: set[int] = set()
         self._since = [0] * len(self._system.ids)
         self._timers = RecordedTimers()
@@ -121,6 +118,7 @@ class Rerunning:
             self._die(index)
         if hidden.status is Status.DOWN:
             self._steps.allowed.restart(index)
+            self._steps.lose_for(index)
         self._steps.incarnations[index] = what.incarnation
         if index in self.unknown:
             self._take_over(index, what.durable or {}, what.counter)
@@ -197,7 +195,7 @@ class Rerunning:
                 steps.happen(index, concerning(Kind.DUPLICATE, node, envelope))
         letter.left -= 1
         if not letter.left:
-            steps.letters.take(name)
+            del steps.letters[name]
 
     def _cannot_know(self, index: int, frame: NamedFrame) -> None:
         """Know no more of a node that received what only its sender could tell."""
@@ -243,9 +241,10 @@ class Rerunning:
     def _error(self, index: int, what: Any, notes: Notes) -> None:
         if not 0 <= what.peer < len(self._system.ids):
             raise Unlike("the error", f"of node {what.peer}", "there is none such")
-        if what.peer in self._dying or (
-            what.peer in self._left and not self._steps.allowed.breaks(index, what.peer)
-        ):
+        # Who is dying still sends to others; who has left is missed where it has to be.
+        is_dying, is_left = what.peer in self._dying, what.peer in self._left
+        breaks = self._steps.allowed.breaks(index, what.peer)
+        if (is_dying and not breaks) or (is_left and breaks is False):
             self._die(what.peer)
         name = LOST if what.kind == LOST else UNREACHABLE
         name = self._steps.allowed.error(index, what.peer, name)
@@ -257,8 +256,7 @@ class Rerunning:
         if what:  # it said that it leaves, which is no fault until somebody misses it
             self._left.add(index)
             return
-        if self._connects and self._steps.letters.sent[index]:
-            # On a connection what it sent arrives only as long as it lives.
+        if self._steps.needs(index):
             self._dying.add(index)
         else:
             self._die(index)
@@ -269,10 +267,11 @@ class Rerunning:
         self._left.discard(index)
         self._steps.allowed.crash(index)
         self._steps.happen(index, Event(Kind.CRASH, self._system.ids[index]))
+        self._steps.lose_for(index)
 
     def _let_die(self, sender: int) -> None:
         """Let a node stop of which the last message has arrived."""
-        if sender in self._dying and not self._steps.letters.sent[sender]:
+        if sender in self._dying and not self._steps.needs(sender):
             self._die(sender)
 
     def _refused(self, one: Happening) -> None:
@@ -333,6 +332,9 @@ class Rerunning:
         """Note that nothing is known of a node from here on."""
         self.unknown.add(index)
         self._dying.discard(index)
+        if self._steps.allowed.mail is not None:
+            node = self._system.ids[index]
+            self._steps.allowed.give_up(f"nothing tells what {node} received")
         self._steps.lost.setdefault(index, self._steps.steps)
 
     def _know(self, index: int, lamport: int) -> None:

@@ -6,6 +6,7 @@ a schedule of the direct one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -13,8 +14,9 @@ from worldline.model.data.content import Frozen
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
-from worldline.model.network import recorded
+from worldline.model.network import Mailbox, recorded
 from worldline.model.network.datagrams import concerning
+from worldline.model.network.recorded import RecordedMail
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import Status
 from worldline.model.system import System
@@ -96,14 +98,18 @@ class Stepping:
     ) -> None:
         network = recorded(of=system.network, missing=missing)
         self.system = system.under_recording(network)
+        self._network = network
         self.ignores_noops = system.ignore_noops
         self.letters = Letters()
-        self.world = ClockedWorld(self.system, RecordedDoor, self.letters.envelopes)
+        self.world = ClockedWorld(self.system, RecordedDoor, self._fill)
         door = self.world.door
         assert isinstance(door, RecordedDoor)
         self._door = door
         declared = system.under_recording()
-        self.allowed = Allowed(declared, self.world.hidden, self._put_in)
+        self.doomed: list[tuple[int, Envelope]] = []
+        self.allowed = Allowed(
+            declared, self.world.hidden, self._put_in, self.world.keep_mail
+        )
         nodes = len(system.ids)
         self.incarnations = [0] * nodes
         self.now, self.lamport = 0.0, 0
@@ -115,7 +121,6 @@ class Stepping:
         self.drops = 0
         self.lost: dict[int, int] = {}
         self.has_lost = False
-        self.doomed: list[tuple[int, Envelope]] = []
         self.unallowed: int | None = None
         self._receipts = receipts
         self._listener = listener
@@ -160,6 +165,7 @@ class Stepping:
         if (index, self.incarnations[index]) in self._receipts:
             self._note_vanished(index)
         self.doomed += lost
+        self.drops += len(lost)
         self._told(event, result)
         while self.doomed and self.steps >= 0:  # else some have not started yet
             self._lose(*self.doomed.pop(0))
@@ -183,20 +189,58 @@ class Stepping:
             return  # only its sender knew what it says
         src = self.system.ids[sender]
         envelope = OpenEnvelope(src, frame.part, frame.message)
-        self.letters.put(name, Letter(to, envelope, times))
+        self.letters[name] = Letter(to, envelope, times)
+        self.world.post(to, envelope)
 
     def jump(self, index: int) -> None:
         """Tell that a node has another state, of which no step says how it came about."""
         self._lasting.pop(index, None)
+        lost = [one for one in self.doomed if self.allowed.lose(*one)]
         self.doomed = []
+        if self.world.keeps_mail:
+            for to, envelope in lost:
+                self.world.mailbox(to).take(envelope)
+            for envelope in self._left_to(index):
+                self.world.mailbox(index).take(envelope)
         if self.is_begun:
             self._listener.jumped()
+
+    def needs(self, index: int) -> bool:
+        """Say whether a node sent what arrives later, and only as long as it lives."""
+        return any(map(self._network.connects_for, self.letters.of(index)))
+
+    def lose_for(self, index: int) -> None:
+        """Let be lost what is under way to a node that is down, and never received.
+
+        As long as the declared network allows the run, that says when.
+        """
+        is_over = bool(self.allowed.reason or self.allowed.unknown)
+        if is_over and self.world.keeps_mail:
+            me = self.system.ids[index]
+            for envelope in self._left_to(index):
+                self.happen(index, concerning(Kind.REFUSE, me, envelope))
 
     def vanished(self, name: SendName) -> str | None:
         """Return what an event sends now that sent a message; None if nobody knows."""
         return self._vanished.get(name[:3])
 
     # ------------------------------------------------------------------------ inside
+
+    def _fill(self, mail: list[Mailbox]) -> None:
+        """Put what is under way into mailboxes."""
+        declared = self.allowed.mail
+        if declared is None:  # on that network a message is lost at once, or arrives
+            for to, envelope in (*self.letters.envelopes(), *self.doomed):
+                mail[to].put(envelope)
+            return
+        for box, inside in zip(mail, declared, strict=True):
+            box.restore((RecordedMail, inside.freeze()))
+
+    def _left_to(self, index: int) -> list[Envelope]:
+        """Return what is under way to a node and never received there."""
+        left = Counter(self.world.mailbox(index).envelopes())
+        left.subtract(one for to, one in self.letters.envelopes() if to == index)
+        return [*left.elements()]
 
     def _lasting_of(self, index: int) -> Lasting:
         """Return what knows how the fields of a node change that outlive a life."""
@@ -209,10 +253,12 @@ class Stepping:
 
     def _perform(self, index: int, event: Event, clock: float) -> Result | Failure:
         world, kind = self.world, self.system.types[index]
-        if not (event.part or self._is_observed or world.keeps_mail):
+        if not (event.part or self._is_observed):
             if event.kind is Kind.DELIVER:
                 handler = kind.plain_on.get(type(event.payload))
                 if handler is not None:
+                    if world.keeps_mail:
+                        world.apply(event)
                     arguments = event.peer, event.payload
                     return world.run(index, handler, arguments, clock)
             elif event.kind is Kind.TIMER:
@@ -239,6 +285,7 @@ class Stepping:
         allowed = self.allowed
         if self.unallowed is None and (allowed.reason or allowed.unknown):
             self.unallowed = max(1, self.steps)
+            self.doomed += allowed.overdue()
         door, now, lamport = self._door, self.now, self.lamport
         choices, answers = tuple(door.choices), tuple(door.answers)
         step = new_step(
@@ -277,7 +324,7 @@ class Stepping:
             times = 0 if receipts is None else receipts.of(self.lamport, place)
             if times:
                 name = index, life, self.lamport, place
-                self.letters.put(name, Letter(to, envelope, times))
+                self.letters[name] = Letter(to, envelope, times)
             else:
                 lost.append((to, envelope))
         return lost
@@ -294,7 +341,6 @@ class Stepping:
 
     def _lose(self, to: int, envelope: Envelope) -> None:
         """Let a message be lost that nobody ever receives."""
-        self.drops += 1
         if not self.allowed.lose(to, envelope):
             return
         is_down = self.world.hidden[to].status is Status.DOWN

@@ -7,6 +7,7 @@ from typing import Any
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
 from worldline.model.faults import Budget
+from worldline.model.network.recorded import inside_of
 from worldline.model.semantics.layout import Layout
 from worldline.model.system import System
 from worldline.runs.record import RECORDING, Ending, record
@@ -101,15 +102,6 @@ def _checkpoint(system: System, state: KeptState, *, is_allowed: bool) -> Checkp
         hidden.timed = False  # as where it was kept, for which delays decide nothing
         hidden.restore(frozen)
         hidden.timed, hidden.timers = system.timed, timers
-        columns += (local, hidden.freeze(), _inbox(system, state, index, is_allowed))
+        mail = state.mail[index]
+        columns += (local, hidden.freeze(), inside_of(mail) if is_allowed else mail)
     return Checkpoint(tuple(columns), state.ignored)
-
-
-def _inbox(system: System, state: KeptState, index: int, is_allowed: bool) -> Frozen:
-    if is_allowed and state.mail is not None:
-        return state.mail[index]
-    inbox: Any = system.cell(system.layout.inbox(index))
-    for to, envelope in state.letters:
-        if to == index:
-            inbox.put(envelope)
-    return inbox.freeze()
