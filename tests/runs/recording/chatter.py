@@ -17,7 +17,7 @@ from unittest import mock
 from tests.runs.recording.simulated import Scribe, simulation_of
 
 import worldline as wl
-from worldline.model.errors import NotRecorded
+from worldline.model.errors import Unseen
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import Status
@@ -163,7 +163,7 @@ class Looking:
         if step >= self.since:
             try:
                 sent = under_way(view)
-            except NotRecorded:
+            except Unseen:
                 return
             self.moments[step] = Moment(event, round(time, 6), sent, up(ups))
 

@@ -178,7 +178,7 @@ class RecordedMail:
         """Do nothing: who learns of a partition was recorded."""
 
     def forget(self, peer: NodeId) -> None:
-        self._bag.forget(peer)
+        self._mail.forget(peer)
 
     def is_ready(self, envelope: Envelope) -> bool:
         return (
