@@ -103,14 +103,27 @@ def as_trace_header(header: JournalHeader) -> Header:
     )
 
 
+_KEPT_BYTES = 16 << 20
+"""Bytes of journals that are read from their files once; decoded they are four times that."""
+
+
 @final
 @dataclass(slots=True)
 class _Life:
-    """An incarnation, with what decodes it."""
+    """An incarnation, with what decodes it.
+
+    Attributes
+    ----------
+    is_kept
+        Whether what was decoded is kept for the next time. For that alone: what comes from
+        it is put into nodes, and is changed there.
+    """
 
     incarnation: Incarnation
     codec: Codec
     partial: bool
+    is_kept: bool
+    _kept: list[Turn] | None = None
 
     @property
     def number(self) -> int:
@@ -121,7 +134,31 @@ class _Life:
         return self.incarnation.torn
 
     def turns(self) -> Iterator[Turn]:
-        return self.incarnation.turns(self.codec, partial=self.partial)
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            return iter(kept)
+        turns = self.incarnation.turns(self.codec, partial=self.partial)
+        return self._keeping(turns) if self.is_kept else turns
+
+    def _keeping(self, turns: Iterator[Turn]) -> Iterator[Turn]:
+        kept = []
+        for turn in turns:
+            kept.append(turn)
+            yield turn
+        self._kept = kept
+
+
+def _is_small(journals: Iterable[NodeJournal]) -> bool:
+    """Say whether all journals together are small enough to be kept in memory."""
+    size = 0
+    for each in (f for j in journals for life in j.incarnations for f in life.files):
+        try:
+            size += each.path.stat().st_size
+        except OSError:
+            return False  # who reads it says why
+        if each.is_packed or size > _KEPT_BYTES:
+            return False
+    return True
 
 
 @final
@@ -161,7 +198,13 @@ class JournalFolder:
                     "recorded with",
                 )
         self._names = [node.name for node in system.ids]
-        self._partial = partial
+        is_kept = _is_small(self._found.values())
+        self._lives = {
+            name: [
+                _Life(life, codec, partial, is_kept) for life in journal.incarnations
+            ]
+            for name, journal in self._found.items()
+        }
         for name in self._found.keys() - set(self._names):
             raise InputError(
                 f"{folder} has a journal of {one_line(name)}, which is no node of "
@@ -171,11 +214,7 @@ class JournalFolder:
 
     def lives(self, index: int) -> list[_Life] | None:
         """Return the incarnations of a node; None if it has no journal."""
-        journal = self._found.get(self._names[index])
-        if journal is None:
-            return None
-        codec, partial = self._codec, self._partial
-        return [_Life(life, codec, partial) for life in journal.incarnations]
+        return self._lives.get(self._names[index])
 
     def digest_of(self, part: str, message: Any) -> bytes:
         """Return the digest of a message by which large ones are known."""
