@@ -87,7 +87,7 @@ def searching(original: Original, system: System) -> ShortRuns:
     """Return who searches the runs of a system for what an original run violates."""
     what = original.prop or original.failure
     assert what is not None
-    return ShortRuns(system, what, anywhere=original.start.begins is not None)
+    return ShortRuns(system, what, anywhere=original.start.is_anywhere)
 
 
 @final

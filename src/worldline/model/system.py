@@ -279,6 +279,10 @@ class System(Declared):
         if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
             changed.origin, changed.predicates = self.origin, self.predicates
         changed.is_predicted = self.is_predicted and "faults" not in changes
+        if changes.keys().isdisjoint(("nodes", "faults")):
+            changed.cuts = (
+                self.cuts
+            )  # a run may begin in a cut that its faults cannot make
         if self.plain is not None and "workload" not in changes:
             changed.contents, changed.plain = (
                 self.contents,

@@ -47,6 +47,15 @@ class Start:
     begins: Checkpoint | None = None
     absent: tuple[str, ...] = ()
 
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether perhaps no run of the system leads there.
+
+        It was recorded, or it had other faults: a network may be cut and a node down
+        though the system has no partitions and no crashes.
+        """
+        return self.begins is not None or bool(self.prologue)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -67,8 +76,8 @@ class Beginning:
 
     @property
     def anywhere(self) -> bool:
-        """Whether it is in a state to which perhaps no run leads."""
-        return any(start.begins is not None for start in self.starts)
+        """Whether it is in a state to which perhaps no run of the system leads."""
+        return any(start.is_anywhere for start in self.starts)
 
     @property
     def absent(self) -> tuple[str, ...]:

@@ -38,16 +38,18 @@ class Offering:
         self._is_plain = (
             all(SHAPES.get(type(inbox)) in ("bag", "queues") for inbox in inboxes)
             and not any(kind.budgets[0] in faults for kind in MESSAGE_FAULTS)
-            and "partitions" not in faults
             and not timed
         )
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
-        self._around = "partitions" in faults
+        self._may_be_cut = "partitions" in faults
         self.forget()
 
     def forget(self) -> None:
         """Take the state for another one."""
         self._offered = [None] * len(self._own)
+        # A run may begin where the network is cut, though its system has no partitions.
+        partition = self._world.cells[Layout.PARTITION]
+        self._is_cut = self._may_be_cut or partition.cut is not None
 
     def look_again(self, known: RememberedEvent, run: RememberedRun) -> None:
         """Take note of what an event has changed."""
@@ -70,7 +72,7 @@ class Offering:
             if offered is None:
                 offered = self._offered[index] = self._at(index)
             events += offered
-        if self._around:
+        if self._is_cut:
             cells = self._world.cells
             around = ambient_events(
                 self._world.system, cells[Layout.BUDGET], cells[Layout.PARTITION]
@@ -82,7 +84,7 @@ class Offering:
         world = self._world
         column = world.system.layout.hidden(index)
         hidden: Hidden = world.cells[column]
-        if not self._is_plain:
+        if not self._is_plain or self._is_cut:
             return list(map(world.known, world.enabled_at(index)))
         if hidden.status is not Status.UP:
             return list(map(world.known, world.enabled_at(index)))
