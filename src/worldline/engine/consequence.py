@@ -197,10 +197,12 @@ class _Costs:
                 if search.options.repeat_cost is None and search.statistics.put_off:
                     raise BoundHit(PRUNED)
                 return True
-            self.cost = min(self.waiting)
-        if limit is not None and self.cost >= limit:
+        cost = self.cost if self.fresh else min(self.waiting)
+        if limit is not None and cost >= limit:
             self._reach(limit)
+            search.next_cost = cost
             raise BoundHit("cost")
+        self.cost = cost
         return False
 
     def _reach(self, cost: int) -> None:

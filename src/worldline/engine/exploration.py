@@ -185,6 +185,8 @@ class Exploration:
         For each kind of failure met, where.
     deadlock
         Where a deadlock was found.
+    next_cost
+        Where a bound on cost ended the search, the least cost of a state that waits.
     bound
         The limit that ended the search, if one did.
     large
@@ -231,6 +233,7 @@ class Exploration:
         self.failures: dict[str, Hit] = {}
         self.deadlock: Hit | None = None
         self.bound: str | None = None
+        self.next_cost = 0
         self.periphery: list[tuple[Row, Locate]] = []
         self.unfinished: Any = None
         self._progress = progress

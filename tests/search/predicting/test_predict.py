@@ -82,6 +82,17 @@ def test_what_was_put_off_is_taken_up_at_its_price(predict: Predict):
         assert found(report)[0][:3] == ("not_both", 2 + price, 2)
 
 
+def test_no_cost_is_said_to_be_reached_beyond_the_bound(predict: Predict):
+    for most in range(8):
+        report = predict(two(below(9)), max_cost=most)
+        assert report.bound != "cost" or report.cost == most
+
+
+def test_a_high_price_is_not_walked_to_step_by_step(predict: Predict):
+    report = predict(two(not_both), repeat_cost=1_000_000, max_seconds=20)
+    assert found(report)[0][:3] == ("not_both", 1_000_002, 2)
+
+
 def test_what_is_forgotten_is_missed_and_nothing_is_said_to_hold(predict: Predict):
     for never in (None, "never"):
         report = predict(two(not_both), repeat_cost=never)

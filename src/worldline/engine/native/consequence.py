@@ -126,6 +126,7 @@ class _Costs:
             return True
         if limit is not None and self._next_cost >= limit:
             self._reach(limit)
+            search.next_cost = self._next_cost
             raise BoundHit("cost")
         return False
 

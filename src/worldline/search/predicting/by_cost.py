@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 from worldline.engine.bounds import Bounds
 from worldline.engine.exploration import Exploration, Hit
@@ -60,6 +60,8 @@ class SearchByCost:
         self.hits: dict[int, Found] = {}
         self.failures: dict[str, Found] = {}
         self._strategy = strategy
+        self._has_begun = False
+        """Whether all initial states were judged."""
 
     def run(self, bounds: Bounds) -> None:
         """Search on to these bounds; the meter is the search's own."""
@@ -67,15 +69,19 @@ class SearchByCost:
         if self._is_all_violated():
             search.bound = ALL_VIOLATED
             return
-        limit, first = bounds.cost, not statistics.states
+        limit = bounds.cost
         while True:
-            cost = 0 if first else statistics.cost + 1
+            # Where nothing waits at the next cost, that of what waits comes next.
+            cost = max(statistics.cost, search.next_cost) + 1 if self._has_begun else 0
             is_last = limit is not None and cost >= limit
             cost = limit if limit is not None and is_last else cost
-            ended, first = self._search_to(replace(bounds, cost=cost)), False
+            ended = self._search_to(replace(bounds, cost=cost))
             # Whatever is new cost more than what had been visited before.
             self.note(cost)
-            if ended != "cost" or is_last:
+            if ended != "cost":
+                return
+            self._has_begun = True
+            if is_last:
                 return
             if self._is_all_violated():
                 search.bound = ALL_VIOLATED
@@ -95,7 +101,10 @@ class SearchByCost:
     def note(self, cost: int) -> None:
         """Note at which cost something was found since the last look."""
         search, states = self.search, self.search.statistics.states
-        for number, hit in search.hits.items():
-            self.hits.setdefault(number, Found(hit, cost, states))
-        for kind, hit in search.failures.items():
-            self.failures.setdefault(kind, Found(hit, cost, states))
+        kinds: list[tuple[dict[Any, Found], dict[Any, Hit]]]
+        kinds = [(self.hits, search.hits), (self.failures, search.failures)]
+        for known, met in kinds:
+            for what, hit in met.items():
+                # A cost that was cut by a bound is gone on with.
+                if what not in known or known[what].cost == cost:
+                    known[what] = Found(hit, cost, states)
