@@ -128,15 +128,16 @@ class Place:
 
 
 def reached(search: Exploration, way: Way) -> tuple[int, int]:
-    """Return the cost to which all states were met, and the longest path met.
+    """Return the cost to which all states were met, and the steps of the longest path.
 
-    The path is counted in states, and so is the depth of exhaustive search; the bound on
-    states ends that in the midst of a level, of which some states are met.
+    A depth is that of exhaustive search, in states; the bound on states ends that in the
+    midst of a level, of which some states are met.
     """
     found = search.statistics
+    steps = found.depth - 1
     if way.by_cost:
-        return found.cost, found.depth
-    return found.depth - 1, found.depth + (search.bound == "states")
+        return found.cost, steps
+    return steps, steps + (search.bound == "states")
 
 
 def cell(search: Exploration, way: Way) -> str:
@@ -151,7 +152,7 @@ def depths() -> Iterator[str]:
     """Yield the rows of a table: how deep the searches go, and what they use up."""
     yield (
         "| from | states | exhaustive | printed | put off | path | cold, s | warm, s | "
-        "bytes per state |"
+        "bytes per state (held) |"
     )
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
     for name, (target, parameters) in PLACES.items():
@@ -162,11 +163,12 @@ def depths() -> Iterator[str]:
             search, cold = place.search(PUT_OFF, states)
             _, warm = place.search(PUT_OFF, states)
             longer = reached(search, PUT_OFF)[1] / reached(whole, EXHAUSTIVE)[1]
-            each = search.statistics.bytes / search.statistics.states
+            found = search.statistics
+            each, held = found.bytes / found.states, found.bytes / found.held
             yield (
                 f"| {name} | {states:,} | {cell(whole, EXHAUSTIVE)} | "
                 f"{cell(printed, PRINTED)} | {cell(search, PUT_OFF)} | {longer:.1f}× | "
-                f"{cold:.2f} | {warm:.2f} | {each:.0f} |"
+                f"{cold:.2f} | {warm:.2f} | {each:.0f} ({held:.0f}) |"
             )
 
 

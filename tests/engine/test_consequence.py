@@ -124,6 +124,15 @@ def test_going_on_is_running_through(step: dict[str, int], price: int | None) ->
     assert outcome(search) == outcome(whole)
 
 
+def test_what_is_held_is_also_what_does_not_count_yet() -> None:
+    """Of the second cost of the toy, which has two states, one counts."""
+    search = explored(toy(), consequence, bounds=Bounds(states=2))
+    assert (search.statistics.states, search.statistics.held) == (2, 3)
+    search.lift(Bounds())
+    search.run(consequence)
+    assert search.statistics.held == search.statistics.states == 16
+
+
 def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(wl.UsageError, match="depth"):
         explored(toy(), consequence, bounds=Bounds(depth=3))

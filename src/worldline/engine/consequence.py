@@ -154,6 +154,7 @@ class _Costs:
         rows = len(self.level or []) - self.done + len(self.later) + len(self.fresh)
         rows += sum(map(len, self.waiting.values()))
         statistics.executed, statistics.frontier = len(self.executed), rows
+        statistics.held = len(self.seen)
         ways = self.tree.parents, self.tree.entries, self.tree.leaves, self.lengths
         held = [self.seen, self.executed, *ways]
         statistics.bytes = sum(map(sys.getsizeof, held)) + rows * (56 + 8 * width)

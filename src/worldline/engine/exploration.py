@@ -134,6 +134,9 @@ class Statistics:
     put_off
         By cost: states in which own steps were pruned, ever; those that were taken up
         again are among them.
+    held
+        By cost: distinct states met, also those that the bound on states keeps from
+        counting.
     bytes
         By cost: what the search holds of its states, keys and what waits, after the
         last cost. It depends on the engine.
@@ -149,6 +152,7 @@ class Statistics:
         self.cost = 0
         self.executed = 0
         self.put_off = 0
+        self.held = 0
         self.bytes = 0
 
 

@@ -93,11 +93,11 @@ class _Costs:
     def count(self) -> None:
         """Take over what the kernel has counted."""
         self.kernel.count()
-        out = (c_int64 * 6)()
+        out = (c_int64 * 7)()
         self.kernel.library.wl_costs(self.kernel.handle, out)
         statistics = self._search.statistics
         self._next_cost, statistics.executed, statistics.put_off = out[:3]
-        statistics.frontier, statistics.depth, self._cost = out[3:]
+        statistics.frontier, statistics.depth, self._cost, statistics.held = out[3:]
 
     def _run(self) -> None:
         """Have the kernel finish what it has begun."""

@@ -182,6 +182,7 @@ void wl_costs(Search* search, int64_t* out) {
     out[3] = costs->waiting();
     out[4] = costs->longest;
     out[5] = costs->cost();
+    out[6] = costs->held();
 }
 
 int64_t wl_step(Search* search, int64_t quota) {

@@ -30,6 +30,9 @@ class Consequence final : public Search {
     int64_t states() const override { return judged_; }
     int64_t executed() const { return static_cast<int64_t>(shared.executed.size()); }
 
+    // How many states were met, also of those that do not count yet.
+    int64_t held() const { return shared.states; }
+
     // How many states wait, to be judged or to be taken up again included.
     int64_t waiting() const {
         int64_t total = count(shared.level) + count(fresh_);

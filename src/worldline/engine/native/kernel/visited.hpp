@@ -113,7 +113,7 @@ class alignas(128) VisitedShard {
     size_t bytes() const { return slots_.bytes(); }
 
   private:
-    static constexpr size_t kSmall = size_t{1} << 18;  // slots that may as well be doubled
+    static constexpr size_t kSmall = size_t{1} << 12;  // slots that may as well be doubled
     static constexpr size_t kFirst = 170;
     static constexpr size_t kTail = 512;  // slots for collisions at the end
     static constexpr uint32_t kBusy = ~0U;  // instead of the depth: a thread writes here
