@@ -26,6 +26,9 @@ UNCOMPARED = (
 )
 """In which order timers fire."""
 
+_STRIKING = ("resets", "silent_resets", "crashes")
+"""Budgets of the faults that `Faults.nodes` is about."""
+
 
 def assumptions(
     system: System, search: Exploration, assumed: Iterable[Callable[[View], bool]]
@@ -42,7 +45,7 @@ def assumptions(
     for name in faults.possible():
         amount = faults.limit(name)
         limit = "without limit" if amount is None else f"at most {amount}"
-        amounts.append(f"{name} {limit}")
+        amounts.append(f"{name} {limit}{_spared(system, name)}")
         if name == "silent_resets" and faults.deaf is not None:
             amounts.append(f"each unnoticed by at most {faults.deaf}")
     lines = [*_networks(system), f"faults: {', '.join(amounts) or 'none'}"]
@@ -55,6 +58,17 @@ def assumptions(
         lines.append(folded(system))
     lines += [f"{getattr(a, '__name__', 'assume')} in every state" for a in assumed]
     return tuple(lines)
+
+
+def _spared(system: System, name: str) -> str:
+    """Say whom alone a fault befalls, if it spares others."""
+    faults = system.faults
+    if name == "partitions" and faults.cuts is not None:
+        return " in the declared cuts alone"
+    struck = [node.name for node in system.ids if faults.strikes(node)]
+    if name not in _STRIKING or len(struck) == len(system.ids):
+        return ""
+    return f" of {', '.join(struck)} alone" if struck else " of no node"
 
 
 def conditions(system: System, rows: list[PropertyReport]) -> tuple[str, ...]:
