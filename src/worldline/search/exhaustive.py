@@ -25,7 +25,7 @@ from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start
 from worldline.runs.timeless import without_timeless
 from worldline.search.absence import ABSENT, of_absent, with_unseen
-from worldline.search.assumptions import assumptions, conditions, folded
+from worldline.search.assumptions import are_down, assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.cut import Cut
 from worldline.search.engines import Chosen, choose, threads_of
@@ -171,13 +171,14 @@ def _report(
     if verdict is Verdict.HOLDS and (not complete or live.bound is not None):
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    premises = assumptions(question.system, search, question.cut.assumed)
+    down = question.staged.beginning.down(question.system)
+    scope = (*are_down(question.system, down), *question.staged.beginning.scope)
+    premises = assumptions(question.system, search, question.cut.assumed, down)
     rest = conditions(question.system, rows)
-    premises += rest + question.staged.beginning.scope
+    premises += rest + scope
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
-        scope = question.staged.beginning.scope
         notes = (*folds, *scope, *notes, *rest)
     return Report(
         system=question.system.name,

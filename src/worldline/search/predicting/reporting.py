@@ -10,7 +10,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.report import PropertyReport
 from worldline.search.absence import ABSENT, decided, of_absent, with_unseen
-from worldline.search.assumptions import assumptions, conditions
+from worldline.search.assumptions import are_down, assumptions, conditions
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen
 from worldline.search.exhaustive import boot_failure, failed_outcome
@@ -168,8 +168,9 @@ class PredictionReporter:
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the assumptions, and the notes."""
         query, search = self._query, self._search
-        scope = query.staged.beginning.scope
-        premises = assumptions(query.system, search, query.cut.assumed)
+        down = query.staged.beginning.down(query.system)
+        scope = (*are_down(query.system, down), *query.staged.beginning.scope)
+        premises = assumptions(query.system, search, query.cut.assumed, down)
         premises += conditions(query.system, rows) + scope
         notes = [self._chosen.note] if self._chosen.note else []
         if verdict is not Verdict.HOLDS:
