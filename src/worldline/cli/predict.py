@@ -10,6 +10,8 @@ from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from worldline.model.system import System
     from worldline.runs.report import PropertyReport
     from worldline.search.predicting.report import PredictReport
@@ -74,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Predict; return the exit code of the verdict."""
     from worldline.cli.answers import answered
     from worldline.cli.progress import shown
+    from worldline.cli.shortening import begun_with
     from worldline.model.usercode.interrupts import held
     from worldline.search.predicting.options import PredictOptions
     from worldline.search.predicting.predict import predict
@@ -85,18 +88,24 @@ def run(arguments: argparse.Namespace) -> int:
             told = given(arguments, PredictOptions, system)
             report = predict(system, **told, progress=progress)
         if not arguments.as_found:
-            report = _shortened(report, system, arguments.max_seconds)
+            begins_in = begun_with(arguments)
+            report = _shortened(report, system, arguments.max_seconds, begins_in)
         return answered(report, as_json=arguments.json)
 
 
 def _shortened(
-    report: PredictReport, system: System, max_seconds: float | None
+    report: PredictReport,
+    system: System,
+    max_seconds: float | None,
+    begins_in: Path | None,
 ) -> PredictReport:
     """Return a report with the runs made short, as far as there is time for it."""
+    from worldline.cli.shortening import place_beside
     from worldline.search.predicting.reporting import with_rows
 
     rows: list[PropertyReport] = []
     notes: list[str] = []
+    kept = [begins_in, *(row.trace for row in report.properties)]
     left = None if max_seconds is None else max_seconds - report.seconds
     for row in report.properties:
         if row.trace is None or not row.steps:
@@ -106,10 +115,12 @@ def _shortened(
             notes.append(f"{row.name} is not made shorter: no time is left for it")
             rows.append(row)
             continue
-        options: dict[str, Any] = {"system": system, "max_seconds": left}
+        out = place_beside(row.trace, kept)
+        options: dict[str, Any] = {"system": system, "max_seconds": left, "out": out}
         shorter, seconds = _shorter(row, options, notes)
         left = None if left is None else left - seconds
         rows.append(shorter)
+        kept.append(shorter.trace)
     return with_rows(report, rows, notes)
 
 
