@@ -34,8 +34,8 @@ CrystalBall, where what is put off is forgotten).
 What happened before the state is not charged to any budget: from there on each fault may
 happen as often as --faults says, by default the few that a running node has to expect.
 There is one prediction for each safety property that can be violated, a cheapest. The
-search goes on after the first, until every property is violated, a bound is hit, or
-nothing is left. The runs are made short before they are shown, each beside the one that
+search goes on after the first, until every safety property is violated (of those that
+--property names, until each is violated or reached), a bound is hit, or nothing is left. The runs are made short before they are shown, each beside the one that
 was found, as NAME-min.wl.
 """
 

@@ -132,6 +132,33 @@ def test_what_can_be_reached_is_said_and_what_cannot_be_is_no_violation(
     assert "(without somebody_has_counted, which was not judged)" in str(report)
 
 
+def test_what_was_asked_for_by_name_ends_the_search_once_it_is_answered(
+    predict: Predict,
+):
+    system = one(below(3), below(9), somebody_has_counted)
+    reached = predict(system, properties=["somebody_has_counted"])
+    assert (reached.bound, reached.states, reached.cost) == ("all answered", 2, 1)
+    # A handler could fail yet.
+    assert reached.verdict is UNKNOWN
+    alone = predict(one(somebody_has_counted))
+    assert (alone.bound, alone.states) == ("all answered", 2)
+    both = predict(system, properties=["below_3", "somebody_has_counted"])
+    assert (both.bound, both.states) == ("all answered", 4)
+    assert (both.verdict, both.head()) == (VIOLATED, "one: VIOLATED")
+
+
+def test_the_bound_is_printed_as_long_as_anything_is_unknown(predict: Predict):
+    system = one(below(2), below(9))
+    for ask in (predict, wl.check):
+        given = {} if ask is predict else {"keep_going": True}
+        report = ask(system, max_states=4, **given)
+        assert (report.verdict, report.bound) == (VIOLATED, "states")
+        assert str(report).startswith("one: VIOLATED (bound: states)\n")
+        whole = ask(system, **given)
+        assert str(whole).startswith("one: VIOLATED\n")
+    assert str(wl.check(system)).startswith("one: VIOLATED\n")
+
+
 def test_liveness_is_not_judged_and_refused_by_name(predict: Predict):
     report = predict(one(below(9), all_is_counted))
     assert report.properties[1].verdict is wl.Verdict.NOT_SEARCHED

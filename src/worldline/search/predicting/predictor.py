@@ -160,7 +160,9 @@ class Predictor:
         )
         query.stage(self._goals, limits, choose(options.engine).run)
         stopped = query.staged.stopped
-        by_cost = SearchByCost(stopped or query.search(limits), self._chosen.run)
+        search = stopped or query.search(limits)
+        by_name = options.properties is not None
+        by_cost = SearchByCost(search, self._chosen.run, by_name=by_name)
         return _Stand(states, query, by_cost)
 
     def _kept_world(self, begin: Beginning) -> TabulatedWorld:
