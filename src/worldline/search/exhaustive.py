@@ -160,6 +160,10 @@ def _report(
         audit_predicates(question.world, question.properties)
     for p in question.properties:
         hit, is_cut = search.hits.get(numbers.get(p.name, -1)), bool(statistics.pruned)
+        if p.kind is PropertyKind.SOMETIMES and not question.has_begun:
+            hit = (
+                None  # it was true before the goal, and the question is what comes then
+            )
         judged = live.rows.get(p.name)
         row = judged or _verdict(writer, p, hit, complete, is_cut=is_cut)
         if question.absent and judged is None:

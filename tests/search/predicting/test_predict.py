@@ -120,16 +120,40 @@ def test_a_handler_that_fails_is_a_prediction(predict: Predict):
     assert wl.replay(row.trace, system=one(below(9), fails_at=3)).reproduced
 
 
-def test_what_can_be_reached_is_said_and_what_cannot_be_is_no_violation(
+def test_what_can_be_reached_is_said_and_what_cannot_be_is_as_in_a_check(
     predict: Predict,
 ):
     rows = predict(one(below(9), somebody_has_counted)).properties
     assert [(row.verdict, row.explanation) for row in rows[1:]] == [(HOLDS, "reached")]
-    report = predict(one(below(9), somebody_has_counted, limit=0))
-    assert report.verdict is HOLDS
-    assert report.properties[1].explanation == "not reached from here on"
-    assert report.properties[1].verdict is wl.Verdict.NOT_SEARCHED
-    assert "(without somebody_has_counted, which was not judged)" in str(report)
+    system = one(below(9), somebody_has_counted, limit=0)
+    report = predict(system)
+    missed = report.properties[1]
+    assert missed.explanation == "never true in any state from here on"
+    # No run shows that, so there is no prediction.
+    assert (missed.trace, report.predictions, report.bound) == (None, (), None)
+    check = wl.check(system)
+    assert report.verdict is check.verdict is VIOLATED
+    assert missed.verdict is check.properties[1].verdict is VIOLATED
+    # The run that is shown is that of another property, whichever comes first.
+    both = predict(one(somebody_has_counted, below(0), limit=0))
+    assert both.violated is not None
+    assert (both.violated.name, both.trace) == ("below_0", both.predictions[0].trace)
+    ended = predict(one(below(9), somebody_has_counted), max_cost=0)
+    assert [row.verdict for row in ended.properties] == [UNKNOWN, UNKNOWN]
+
+
+def test_before_its_goal_nothing_was_reached(predict: Predict):
+    system = one(below(2), below(9), somebody_has_counted)
+    for ask in (predict, wl.check):
+        told = {"until": [lambda view: view[A].count > 9], "traces": False}
+        report = ask(system, properties=["below_9", "somebody_has_counted"], **told)
+        assert (report.verdict, report.bound) == (UNKNOWN, "until")
+        said = [(row.verdict, row.explanation) for row in report.properties]
+        assert said == [(UNKNOWN, "")] * 2
+        # What is violated on the way is so all the same.
+        found_before = ask(system, **told).properties
+        verdicts = [row.verdict for row in found_before]
+        assert verdicts == [VIOLATED, UNKNOWN, UNKNOWN]
 
 
 def test_what_was_asked_for_by_name_ends_the_search_once_it_is_answered(
@@ -237,7 +261,7 @@ def test_what_is_said_of_faults_goes_for_who_is_down(faults: wl.Faults, said: st
         wl.predict(declared, from_="down.wl", traces=False),
     ):
         assert said in (*report.assumptions, *report.notes)
-        assert (report.violated is None) is (faults.restarts == 0)
+        assert (report.predictions == ()) is (faults.restarts == 0)
 
 
 def test_a_check_says_of_who_is_down_that_it_is():

@@ -19,7 +19,8 @@ from worldline.search.predicting.report import Prediction, PredictReport
 from worldline.search.question import SearchQuery
 
 _NO_END = "not judged here: a prediction knows no end of a run"
-_FROM_HERE = "not reached from here on"
+_SOMETIMES = PropertyKind.SOMETIMES.value
+_NEVER = "never true in any state from here on"
 
 
 @final
@@ -127,10 +128,10 @@ class PredictionReporter:
             )
         if found is not None and prop.kind is PropertyKind.SAFETY:
             return self._writer.violated(Finding(name, kind, "", found.hit, prop))
-        verdict = Verdict.HOLDS if self._is_complete else Verdict.UNKNOWN
         if prop.kind is PropertyKind.SAFETY:
+            verdict = Verdict.HOLDS if self._is_complete else Verdict.UNKNOWN
             return PropertyReport(name=name, kind=kind, verdict=verdict)
-        if found is not None:
+        if found is not None and self._query.has_begun:
             steps, said = len(found.hit.path), "reached"
             return PropertyReport(
                 name=name,
@@ -139,10 +140,9 @@ class PredictionReporter:
                 explanation=said,
                 steps=steps,
             )
-        # That something can be reached is said of whole runs, not of what is left of one.
-        if self._is_complete:
-            verdict = Verdict.NOT_SEARCHED
-        said = _FROM_HERE if self._is_complete else ""
+        # As a check from there says: HOLDS would promise that it can be reached.
+        verdict = Verdict.VIOLATED if self._is_complete else Verdict.UNKNOWN
+        said = _NEVER if self._is_complete else ""
         return PropertyReport(name=name, kind=kind, verdict=verdict, explanation=said)
 
     def _predictions(
@@ -159,7 +159,7 @@ class PredictionReporter:
                 absent=self._query.absent,
             )
             for row, one in found
-            if row.verdict is Verdict.VIOLATED
+            if row.verdict is Verdict.VIOLATED and row.kind != _SOMETIMES
         ]
         return tuple(sorted(made, key=lambda one: one.cost))
 
