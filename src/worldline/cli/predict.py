@@ -49,6 +49,9 @@ examples:
   worldline predict lock.py --from state.wl --max-states 1000000 --json
   worldline predict zoo:randtree -p start=cb6 --faults declared --repeat-cost never
 
+Of a state that is known in part, 'decided' in --json counts the safety and sometimes
+properties that were violated or reached, or unseen in no state that was visited.
+
 A recording is replayed first ('worldline replay RECORDING TARGET' writes a trace of it).
 'worldline debug RUN.wl -c "jump 12; save here.wl"' keeps one state as a file. Ctrl-C ends
 a search and prints what it learned. Exit codes: 0 HOLDS, nothing can go wrong from there

@@ -425,6 +425,9 @@ def test_what_is_absent_is_named_and_what_reads_it_is_not_decided(predict: Predi
     rows = {row.name: (row.verdict, row.unseen) for row in report.properties}
     # Once it is violated, nobody asks any more.
     assert rows == {"below_4": (VIOLATED, 4), "not_both": (UNKNOWN, 5)}
+    told = {row.name: row.explanation.splitlines()[-1] for row in report.properties}
+    assert told["below_4"] == "unseen in at least 4 of 6 states"
+    assert told["not_both"] == "unseen in 5 of 6 states"
     assert report.trace is not None
     assert wl.replay(report.trace, system=system).reproduced
 

@@ -94,7 +94,7 @@ class PredictionReporter:
             cost=statistics.cost,
             depth=statistics.depth,
             bytes=statistics.bytes,
-            decided=decided(self._search),
+            decided=decided(self._query, self._search),
             seconds=self._search.meter.seconds,
             peak_mb=peak_memory_mb(),
             bound=bound,
