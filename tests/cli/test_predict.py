@@ -135,6 +135,16 @@ def test_a_shorter_run_takes_the_place_of_no_source():
     assert Path("found-min.wl").read_text() == "import worldline"
 
 
+def test_a_source_that_has_changed_since_is_noted():
+    run("predict", "teller.py", "-p", "ups=2", "--out", "run.wl")
+    said = "note: the source changed since run.wl was recorded"
+    asked = ("teller.py", "-p", "ups=2", "--from", "run.wl:1")
+    before = [run(verb, *asked).out for verb in ("predict", "check")]
+    Path("teller.py").write_text(TELLER.replace("count: int = 0", "count: int = +0"))
+    after = [run(verb, *asked).out for verb in ("predict", "check")]
+    assert [said in out for out in (*before, *after)] == [False] * 2 + [True] * 2
+
+
 def test_a_run_is_made_shorter_before_it_is_shown():
     cb3 = ("zoo:bullet", "-p", "bugs=cb3", "-p", "start=cb3")
     asked = (*cb3, "--faults", "declared", "--property", "views_are_complete", "--json")

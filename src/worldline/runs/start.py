@@ -60,11 +60,14 @@ class Beginning:
         What a verdict is about, as a few words each; empty if about all runs.
     trace
         The file that has the run up to there, if one has.
+    notes
+        What the user should know of that file.
     """
 
     starts: list[Start]
     scope: tuple[str, ...] = ()
     trace: Path | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def anywhere(self) -> bool:

@@ -276,7 +276,7 @@ def _notes(
         notes.append(of_absent(question, search))
         if question.system.symmetry:
             notes.append("no symmetry is used where nodes are absent")
-    notes += [*question.staged.notes, *question.notes]
+    notes += [*question.staged.all_notes, *question.notes]
     if search.bound == "fingerprints":
         notes.append("two states have the same fingerprint: use the engine 'python'")
     if search.bound == "memory":

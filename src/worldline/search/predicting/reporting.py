@@ -177,7 +177,7 @@ class PredictionReporter:
             notes += scope
         if query.absent:
             notes.append(of_absent(query, search))
-        notes += [*query.staged.notes, *query.notes]
+        notes += [*query.staged.all_notes, *query.notes]
         if search.bound == "fingerprints":
             notes.append(
                 "two states have the same fingerprint: predict with another bound"
