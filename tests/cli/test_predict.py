@@ -135,6 +135,26 @@ def test_a_shorter_run_takes_the_place_of_no_source():
     assert Path("found-min.wl").read_text() == "import worldline"
 
 
+def test_what_a_state_keeps_of_what_is_declared_otherwise_is_said():
+    mended = "def system(ups: int = 1, mended: int = 0):"
+    source = TELLER.replace("def system(ups: int = 1):", mended)
+    source = source.replace(
+        "    heard: int = 0", "    heard: int = 0\n    mended: int = 0"
+    )
+    source = source.replace("{A: Counter()", "{A: Counter(mended=mended)")
+    Path("teller.py").write_text(source)
+    run("predict", "teller.py", "-p", "ups=2", "--out", "run.wl")
+    run("debug", "run.wl", "teller.py", "-c", "jump 1; save here.wl")
+    run("predict", "teller.py", "-p", "ups=2", "--from", "here.wl", "--out", "found.wl")
+    for file, is_state in (("found.wl", True), ("run.wl", False)):
+        said = run("replay", file, "teller.py", "-p", "mended=1").out
+        assert "note: node a is declared otherwise" in said
+        kept = (
+            "declared otherwise: mended was 0, now it is 1; the run begins in a state"
+        )
+        assert (kept in said) is is_state
+
+
 def test_a_source_that_has_changed_since_is_noted():
     run("predict", "teller.py", "-p", "ups=2", "--out", "run.wl")
     said = "note: the source changed since run.wl was recorded"
