@@ -107,7 +107,7 @@ def test_a_check_and_a_prediction_say_the_same_of_what_was_decided():
     made = system()
     file = state_file(made, B)
     checked = wl.check(made, from_=file, traces=False, keep_going=True)
-    told = {"from_": file, "faults": "declared", "traces": False}
+    told: dict[str, Any] = {"from_": file, "faults": "declared", "traces": False}
     predicted = wl.predict(made, **told)
     (said,) = (note for note in checked.notes if "nothing is known of" in note)
     assert said in predicted.notes

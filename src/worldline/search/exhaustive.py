@@ -6,6 +6,8 @@ depth-first search is bounded by a depth.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.profile import Profile
@@ -150,7 +152,6 @@ def _report(
     complete = search.exhausted and not failed
     complete &= not ((statistics.pruned and question.cut.prunes) or question.absent)
     rows = _undeclared(failed, search, writer)
-    numbers = {p.name: n for n, p in enumerate(question.searched)}
     bound = search.bound
     seconds = search.meter.seconds
     if bound is None and not complete:
@@ -158,17 +159,7 @@ def _report(
     live = wish.judge(question.properties, question.world, search, writer, bound)
     if live.seconds is not None:
         audit_predicates(question.world, question.properties)
-    for p in question.properties:
-        hit, is_cut = search.hits.get(numbers.get(p.name, -1)), bool(statistics.pruned)
-        if p.kind is PropertyKind.SOMETIMES and not question.has_begun:
-            hit = (
-                None  # it was true before the goal, and the question is what comes then
-            )
-        judged = live.rows.get(p.name)
-        row = judged or _verdict(writer, p, hit, complete, is_cut=is_cut)
-        if question.absent and judged is None:
-            row = with_unseen(row, search.unseen[numbers[p.name]], statistics.states)
-        rows.append(row)
+    rows += _declared(question, search, writer, live.rows, complete)
     verdict = combine([row.verdict for row in rows])
     if verdict is Verdict.UNKNOWN and bound is None and live.bound is None:
         bound = "assumed" if statistics.pruned else None
@@ -220,6 +211,29 @@ def _undeclared(
         finding = Finding("deadlock", "safety", text, search.deadlock)
         rows.append(writer.violated(finding))
     return rows
+
+
+def _declared(
+    question: SearchQuery,
+    search: Exploration,
+    writer: Counterexamples,
+    live: Mapping[str, PropertyReport],
+    complete: bool,
+) -> Iterator[PropertyReport]:
+    """Report each property that was asked for; `live` has the liveness properties."""
+    numbers = {p.name: n for n, p in enumerate(question.searched)}
+    statistics = search.statistics
+    for p in question.properties:
+        if p.name in live:
+            yield live[p.name]
+            continue
+        hit = search.hits.get(numbers.get(p.name, -1))
+        if p.kind is PropertyKind.SOMETIMES and not question.has_begun:
+            hit = None  # the question is what can be reached from the goal on
+        row = _verdict(writer, p, hit, complete, is_cut=bool(statistics.pruned))
+        if question.absent:
+            row = with_unseen(row, search.unseen[numbers[p.name]], statistics.states)
+        yield row
 
 
 def _verdict(

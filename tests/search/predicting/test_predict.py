@@ -144,8 +144,12 @@ def test_what_can_be_reached_is_said_and_what_cannot_be_is_as_in_a_check(
 
 def test_before_its_goal_nothing_was_reached(predict: Predict):
     system = one(below(2), below(9), somebody_has_counted)
-    for ask in (predict, wl.check):
-        told = {"until": [lambda view: view[A].count > 9], "traces": False}
+    asks: list[Callable[..., Any]] = [predict, wl.check]
+    for ask in asks:
+        told: dict[str, Any] = {
+            "until": [lambda view: view[A].count > 9],
+            "traces": False,
+        }
         report = ask(system, properties=["below_9", "somebody_has_counted"], **told)
         assert (report.verdict, report.bound) == (UNKNOWN, "until")
         said = [(row.verdict, row.explanation) for row in report.properties]
@@ -173,8 +177,9 @@ def test_what_was_asked_for_by_name_ends_the_search_once_it_is_answered(
 
 def test_the_bound_is_printed_as_long_as_anything_is_unknown(predict: Predict):
     system = one(below(2), below(9))
-    for ask in (predict, wl.check):
-        given = {} if ask is predict else {"keep_going": True}
+    asks: list[Callable[..., Any]] = [predict, wl.check]
+    for ask in asks:
+        given: dict[str, Any] = {} if ask is predict else {"keep_going": True}
         report = ask(system, max_states=4, **given)
         assert (report.verdict, report.bound) == (VIOLATED, "states")
         assert str(report).startswith("one: VIOLATED (bound: states)\n")
@@ -225,7 +230,7 @@ def peer_is_deaf(view: wl.View) -> bool:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_node_that_is_down_may_come_back(engine: str):
+def test_a_node_that_is_down_may_come_back(engine: wl.Engine):
     system = stopped(B)
     report = wl.predict(system, from_="down.wl", engine=engine)
     (row,) = (one for one in report.properties if one.name == "peer_is_deaf")
