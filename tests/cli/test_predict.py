@@ -110,6 +110,61 @@ def test_a_prediction_goes_on_from_a_step_and_from_a_state():
         assert run("replay", "again-min.wl", "teller.py").status == 1
 
 
+def test_what_a_prediction_begins_with_is_not_overwritten():
+    assert run("predict", "teller.py", "-p", "ups=2", "--as-found").status == 1
+    found = Path("worldline-out/teller-nothing_is_lost.wl")
+    for name in ("teller-nothing_is_lost-min.wl", "teller-nothing_is_lost.wl"):
+        place = found.replace(found.with_name(name))
+        before = place.read_bytes()
+        asked = ("teller.py", "-p", "ups=2", "--from", f"{place}:1")
+        for verb in (("predict",), ("check", "--minimize")):
+            result = run(*verb, *asked)
+            assert place.read_bytes() == before, result.out
+        refused = refusal(run("predict", *asked, "--out", str(place)))
+        assert f"the run that is found would take the place of {place}" in refused
+        assert "take the place of" in refusal(run("check", *asked, "--out", str(place)))
+        assert place.read_bytes() == before
+        found = place
+
+
+def test_a_shorter_run_takes_the_place_of_no_source():
+    Path("found-min.wl").write_text("import worldline")
+    result = run("predict", "teller.py", "--out", "found.wl")
+    assert result.status == 1
+    assert "    trace  found-min-2.wl" in result.out.splitlines()
+    assert Path("found-min.wl").read_text() == "import worldline"
+
+
+def test_what_a_state_keeps_of_what_is_declared_otherwise_is_said():
+    mended = "def system(ups: int = 1, mended: int = 0):"
+    source = TELLER.replace("def system(ups: int = 1):", mended)
+    source = source.replace(
+        "    heard: int = 0", "    heard: int = 0\n    mended: int = 0"
+    )
+    source = source.replace("{A: Counter()", "{A: Counter(mended=mended)")
+    Path("teller.py").write_text(source)
+    run("predict", "teller.py", "-p", "ups=2", "--out", "run.wl")
+    run("debug", "run.wl", "teller.py", "-c", "jump 1; save here.wl")
+    run("predict", "teller.py", "-p", "ups=2", "--from", "here.wl", "--out", "found.wl")
+    for file, is_state in (("found.wl", True), ("run.wl", False)):
+        said = run("replay", file, "teller.py", "-p", "mended=1").out
+        assert "note: node a is declared otherwise" in said
+        kept = (
+            "declared otherwise: mended was 0, now it is 1; the run begins in a state"
+        )
+        assert (kept in said) is is_state
+
+
+def test_a_source_that_has_changed_since_is_noted():
+    run("predict", "teller.py", "-p", "ups=2", "--out", "run.wl")
+    said = "note: the source changed since run.wl was recorded"
+    asked = ("teller.py", "-p", "ups=2", "--from", "run.wl:1")
+    before = [run(verb, *asked).out for verb in ("predict", "check")]
+    Path("teller.py").write_text(TELLER.replace("count: int = 0", "count: int = +0"))
+    after = [run(verb, *asked).out for verb in ("predict", "check")]
+    assert [said in out for out in (*before, *after)] == [False] * 2 + [True] * 2
+
+
 def test_a_run_is_made_shorter_before_it_is_shown():
     cb3 = ("zoo:bullet", "-p", "bugs=cb3", "-p", "start=cb3")
     asked = (*cb3, "--faults", "declared", "--property", "views_are_complete", "--json")

@@ -96,7 +96,7 @@ def test_a_handler_that_fails_now_is_a_violation_too():
     changed(FALSE, "msg.value) / 0")
     report = followed()
     assert report.violated is not None
-    assert report.violated.name == "exception"
+    assert (report.violated.name, report.violated.kind) == ("exception", "safety")
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_what_no_property_declares_is_followed_too(
     exec(Path("tests/test_run.py").read_text("utf-8"), known)
     test = known[f"test_counter_{ended}"]
     assert callable(test)
-    with pytest.raises(AssertionError, match=f"{ended}  {ended}: violated"):
+    with pytest.raises(AssertionError, match=f"{ended}  safety: violated"):
         test()
     Path("src/counter.py").write_text(source.replace(*fixed), "utf-8")
     test()

@@ -98,9 +98,23 @@ def test_a_search_reports_what_is_seen_and_says_what_is_not(engine: wl.Engine):
     assert rows["all_hold"].verdict is wl.Verdict.NOT_SEARCHED
     assert "deadlock" not in rows
     assert (
-        "nothing is known of b, taken: 3 of 4 properties were decided in every state"
-        in report.notes
-    )
+        "nothing is known of b, taken: 3 of 4 safety and sometimes properties were "
+        "answered, or unseen in no state that was visited"
+    ) in report.notes
+
+
+def test_a_check_and_a_prediction_say_the_same_of_what_was_decided():
+    made = system()
+    file = state_file(made, B)
+    checked = wl.check(made, from_=file, traces=False, keep_going=True)
+    told: dict[str, Any] = {"from_": file, "faults": "declared", "traces": False}
+    predicted = wl.predict(made, **told)
+    (said,) = (note for note in checked.notes if "nothing is known of" in note)
+    assert said in predicted.notes
+    assert f": {predicted.decided} of 4 safety and sometimes" in said
+    before = wl.predict(made, until=[lambda view: view[C].lost > 9], **told)
+    violated = [row for row in before.properties if row.verdict is wl.Verdict.VIOLATED]
+    assert (before.bound is not None, before.decided) == (True, len(violated))
 
 
 def test_what_is_found_replays_from_its_file_alone():
@@ -198,7 +212,7 @@ def test_where_no_node_is_absent_histories_may_be_unknown_alone():
     report = wl.check(made, from_=file, properties=["all_are_taken"], traces=False)
     assert report.verdict is wl.Verdict.UNKNOWN
     assert report.properties[0].unseen == report.states
-    assert report.notes[-1].startswith("nothing is known of taken: 0 of 1 properties")
+    assert report.notes[-1].startswith("nothing is known of taken: 0 of 1 safety")
 
 
 def all_are_taken(view: wl.View) -> bool:

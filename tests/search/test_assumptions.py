@@ -64,6 +64,26 @@ def test_the_assumptions_say_what_the_network_does(
     assert wl.check(system, traces=False).assumptions[0] == f"network {said}"
 
 
+@pytest.mark.parametrize("ask", [wl.check, wl.predict])
+def test_faults_that_befall_some_nodes_alone_are_said_to(ask: Any) -> None:
+    def faults(**given: Any) -> str:
+        declared = wl.Faults(**given)
+        system = wl.System({A: Quiet(), B: Quiet()}, faults=declared, predict=declared)
+        return str(ask(system, traces=False).assumptions[1])
+
+    assert faults(resets=1) == "faults: resets at most 1"
+    assert faults(resets=1, drops=2, nodes=[A]) == (
+        "faults: drops at most 2, resets at most 1 of a alone"
+    )
+    both = faults(crashes=None, restarts=1, nodes=[A, B])
+    assert both == "faults: crashes without limit, restarts at most 1"
+    nobody = faults(crashes=1, nodes=[])
+    assert nobody == "faults: crashes at most 1 of no node"
+    assert faults(partitions=1, cuts=[(A,)]) == (
+        "faults: partitions at most 1 in the declared cuts alone"
+    )
+
+
 def test_a_crash_in_the_prologue_counts_as_one() -> None:
     prologue = [wl.events.crash(A)]
     report = wl.check(wl.System({A: Quiet(), B: Quiet()}, prologue=prologue))

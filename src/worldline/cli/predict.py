@@ -10,6 +10,8 @@ from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from worldline.model.system import System
     from worldline.runs.report import PropertyReport
     from worldline.search.predicting.report import PredictReport
@@ -32,8 +34,8 @@ CrystalBall, where what is put off is forgotten).
 What happened before the state is not charged to any budget: from there on each fault may
 happen as often as --faults says, by default the few that a running node has to expect.
 There is one prediction for each safety property that can be violated, a cheapest. The
-search goes on after the first, until every property is violated, a bound is hit, or
-nothing is left. The runs are made short before they are shown, each beside the one that
+search goes on after the first, until every safety property is violated (of those that
+--property names, until each is violated or reached), a bound is hit, or nothing is left. The runs are made short before they are shown, each beside the one that
 was found, as NAME-min.wl.
 """
 
@@ -46,6 +48,9 @@ examples:
   worldline predict lock.py --from run.wl --faults crashes=1,restarts=1
   worldline predict lock.py --from state.wl --max-states 1000000 --json
   worldline predict zoo:randtree -p start=cb6 --faults declared --repeat-cost never
+
+Of a state that is known in part, 'decided' in --json counts the safety and sometimes
+properties that were violated or reached, or unseen in no state that was visited.
 
 A recording is replayed first ('worldline replay RECORDING TARGET' writes a trace of it).
 'worldline debug RUN.wl -c "jump 12; save here.wl"' keeps one state as a file. Ctrl-C ends
@@ -74,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Predict; return the exit code of the verdict."""
     from worldline.cli.answers import answered
     from worldline.cli.progress import shown
+    from worldline.cli.shortening import begun_with
     from worldline.model.usercode.interrupts import held
     from worldline.search.predicting.options import PredictOptions
     from worldline.search.predicting.predict import predict
@@ -85,18 +91,24 @@ def run(arguments: argparse.Namespace) -> int:
             told = given(arguments, PredictOptions, system)
             report = predict(system, **told, progress=progress)
         if not arguments.as_found:
-            report = _shortened(report, system, arguments.max_seconds)
+            begins_in = begun_with(arguments)
+            report = _shortened(report, system, arguments.max_seconds, begins_in)
         return answered(report, as_json=arguments.json)
 
 
 def _shortened(
-    report: PredictReport, system: System, max_seconds: float | None
+    report: PredictReport,
+    system: System,
+    max_seconds: float | None,
+    begins_in: Path | None,
 ) -> PredictReport:
     """Return a report with the runs made short, as far as there is time for it."""
+    from worldline.cli.shortening import place_beside
     from worldline.search.predicting.reporting import with_rows
 
     rows: list[PropertyReport] = []
     notes: list[str] = []
+    kept = [begins_in, *(row.trace for row in report.properties)]
     left = None if max_seconds is None else max_seconds - report.seconds
     for row in report.properties:
         if row.trace is None or not row.steps:
@@ -106,10 +118,12 @@ def _shortened(
             notes.append(f"{row.name} is not made shorter: no time is left for it")
             rows.append(row)
             continue
-        options: dict[str, Any] = {"system": system, "max_seconds": left}
+        out = place_beside(row.trace, kept)
+        options: dict[str, Any] = {"system": system, "max_seconds": left, "out": out}
         shorter, seconds = _shorter(row, options, notes)
         left = None if left is None else left - seconds
         rows.append(shorter)
+        kept.append(shorter.trace)
     return with_rows(report, rows, notes)
 
 

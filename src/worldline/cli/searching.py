@@ -9,7 +9,7 @@ from typing import Any
 from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
-from worldline.cli.shortening import add_minimize, shortened
+from worldline.cli.shortening import add_minimize, begun_with, shortened
 from worldline.options.declaring import VerbOptions
 
 
@@ -42,5 +42,5 @@ def search(
             report = function(system, **told, progress=progress)
         if not arguments.minimize:
             return answered(report, as_json=arguments.json)
-        report, shorter = shortened(report, lambda: system)
+        report, shorter = shortened(report, lambda: system, begun_with(arguments))
         return answered_twice(report, shorter, as_json=arguments.json)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -25,8 +26,29 @@ def add_minimize(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def place_beside(trace: Path, kept: Iterable[Path | None]) -> Path:
+    """Return where the shorter run of a trace goes: in the place of nothing that is kept.
+
+    Parameters
+    ----------
+    kept
+        What a command was given, and what else it has written; None is nothing.
+    """
+    from worldline.minimizing.files import beside, untaken
+
+    return untaken(beside(trace), [trace, *(one for one in kept if one is not None)])
+
+
+def begun_with(arguments: argparse.Namespace) -> Path | None:
+    """Return the trace that a command line says to begin with, if it says so."""
+    from worldline.runs.prefix import Prefix
+
+    place = getattr(arguments, "from_", None)
+    return None if place is None else Prefix.of(place).path
+
+
 def shortened(
-    report: ReportT, load: Callable[[], System]
+    report: ReportT, load: Callable[[], System], begins_in: Path | None = None
 ) -> tuple[ReportT, MinimizeReport | None]:
     """Minimise the run of a report; return both reports.
 
@@ -34,6 +56,8 @@ def shortened(
     ----------
     load
         Gives the system; not called if there is no run.
+    begins_in
+        The trace that the search began with, which stays as it is.
 
     Returns
     -------
@@ -47,7 +71,9 @@ def shortened(
 
     if report.trace is None:
         return report, None
-    given: dict[str, Any] = {"system": load()}
+    kept = [begins_in, *(row.trace for row in report.properties)]
+    out = place_beside(report.trace, kept)
+    given: dict[str, Any] = {"system": load(), "out": out}
     try:
         with told(report.system, shrink_line) as progress:
             return report, minimize(report.trace, **given, progress=progress)

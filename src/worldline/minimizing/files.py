@@ -20,7 +20,7 @@ from worldline.minimizing.regression import (
 )
 from worldline.minimizing.sameness import ANY, safety_of
 from worldline.model.errors import InputError, InternalError, Nondeterminism, UsageError
-from worldline.model.properties import Property
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
@@ -177,7 +177,7 @@ class ResultFiles:
                 return _ending(prop)
         if self._original.end.property == DEADLOCK:
             said = self._original.end
-            return Ending(DEADLOCK, DEADLOCK, Verdict.VIOLATED, said.explanation), None
+            return Ending(DEADLOCK, said.kind, Verdict.VIOLATED, said.explanation), None
         raise InternalError("the smallest run violates nothing")
 
 
@@ -216,7 +216,8 @@ def tested(row: PropertyReport, system: System, path: Path, place: Path) -> list
 
 def _ending(what: Property | Failure) -> tuple[Ending, Property | None]:
     if isinstance(what, Failure):
-        return Ending(what.kind, what.kind, Verdict.VIOLATED, str(what)), None
+        safety = PropertyKind.SAFETY.value
+        return Ending(what.kind, safety, Verdict.VIOLATED, str(what)), None
     return Ending(what.name, what.kind.value, Verdict.VIOLATED, ""), what
 
 

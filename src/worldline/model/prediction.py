@@ -22,15 +22,21 @@ _USUAL = ("resets", "silent_resets", "connection_errors", "drops")
 """What may happen once where nothing is said, by the names in `Faults`."""
 
 
-def usual_faults(system: Declared) -> Faults:
+def usual_faults(system: Declared, down: int = 0) -> Faults:
     """Return the faults that a prediction allows where nothing is said.
 
     One reset, one silent reset that one peer misses, one connection that breaks and one
     message that is lost, as far as the network has them, at the nodes at which the system
-    lets faults happen.
+    lets faults happen. And as many restarts as there are nodes to come back.
+
+    Parameters
+    ----------
+    down
+        How many nodes are down where the prediction begins.
     """
     once = {name: 1 for name in _USUAL if permits(system.network, name)}
-    return Faults(**once, deaf=1, nodes=system.faults.nodes)  # type: ignore[arg-type]
+    struck = system.faults.nodes
+    return Faults(**once, restarts=down, deaf=1, nodes=struck)  # type: ignore[arg-type]
 
 
 def refuse_other_cuts(system: Declared, faults: Faults) -> None:

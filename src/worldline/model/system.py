@@ -315,13 +315,15 @@ class System(Declared):
         changed.injected = scope
         return changed
 
-    def under_prediction(self, faults: Faults | None = None) -> System:
+    def under_prediction(self, faults: Faults | None = None, down: int = 0) -> System:
         """Return this system with the faults that may happen in a prediction.
 
         Parameters
         ----------
         faults
             Which these are; what `predict` says by default.
+        down
+            How many nodes are down where it begins; the usual faults let them restart.
 
         Raises
         ------
@@ -330,7 +332,7 @@ class System(Declared):
         """
         given = self.predict if faults is None else faults
         changed = copy.copy(self)
-        changed.faults = usual_faults(self) if given is None else given
+        changed.faults = usual_faults(self, down) if given is None else given
         check_faults(changed, changed.faults)
         refuse_other_cuts(self, changed.faults)
         if changed.faults.partitions != 0 and not self.cuts:

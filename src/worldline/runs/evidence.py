@@ -150,6 +150,11 @@ class Evidence:
     ----------
     notes
         Why traces of live runs were not written, if any were not.
+
+    Raises
+    ------
+    UsageError
+        If the first trace would take the place of that which the search began with.
     """
 
     def __init__(
@@ -173,6 +178,11 @@ class Evidence:
         self._out = out
         self._folder = folder
         self._drawn = drawn
+        if is_written and out is not None and self._is_input(out):
+            raise UsageError(
+                f"the run that is found would take the place of {out}",
+                remedy="name another file",
+            )
 
     def violated(
         self, run: Witnessed, ending: Ending, broken: Property | None
@@ -236,6 +246,7 @@ class Evidence:
             if not one.judge(direct.view).holds:
                 what = f"property {one.name}"
                 raise Nondeterminism(what, "was true", "false in the same state")
+        file = self._beside_input(file)
         text = "all that was searched for is true at the end of this run"
         # One run proves nothing of the others.
         ending = Ending(name, kind, Verdict.UNKNOWN, text)
@@ -249,11 +260,17 @@ class Evidence:
         out, self._out = self._out, None
         if out is not None:
             return out
-        file = file_of(self._system.name, what, self._folder)
-        if self._begins_in is not None and file.resolve() == self._begins_in.resolve():
-            # The run that a search began with is not to be lost.
+        return self._beside_input(file_of(self._system.name, what, self._folder))
+
+    def _beside_input(self, file: Path) -> Path:
+        """Return another place than that of the run that a search began with."""
+        if self._is_input(file):
             return file.with_name(f"{file.stem}-next.wl")
         return file
+
+    def _is_input(self, file: Path) -> bool:
+        begins_in = self._begins_in
+        return begins_in is not None and file.resolve() == begins_in.resolve()
 
     def _confirmed(self, run: Witnessed) -> tuple[DirectWorld, Schedule]:
         direct = DirectWorld(self._system)

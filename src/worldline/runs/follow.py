@@ -53,6 +53,9 @@ from worldline.worlds.world import NotEnabled
 ENGINE = "follow"
 """What stands in a trace as that which made its run."""
 
+_SAFETY = PropertyKind.SAFETY.value
+"""The kind of what nobody has to declare: failures, and deadlocks."""
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +200,7 @@ class _Way:
         self._header = header_of(system, engine=ENGINE, seed=None)
         self._violates = violates
         self._prop = declared(system, violates)
-        self.kind = violates if self._prop is None else self._prop.kind.value
+        self.kind = _SAFETY if self._prop is None else self._prop.kind.value
         self._records = [record_of(row, number) for number, row in enumerate(rows, 1)]
         events = Events(system)
         self._events = [events.of(step) for step in self._records]
@@ -234,13 +237,13 @@ class _Way:
         failure = self._world.failure
         if failure is not None:
             said = str(failure)
-            return Ending(failure.kind, failure.kind, Verdict.VIOLATED, said)
+            return Ending(failure.kind, _SAFETY, Verdict.VIOLATED, said)
         if self._violates == DEADLOCK:
             left = [e for e in self._world.enabled() if not e.kind.is_fault]
             done = self._world.system.done or all_done
             if not left and not done(self._world.view):
                 said = "nothing can happen any more"
-                return Ending(DEADLOCK, DEADLOCK, Verdict.VIOLATED, said)
+                return Ending(DEADLOCK, _SAFETY, Verdict.VIOLATED, said)
         self.note = "all steps happen still, and nothing is violated: it passes"
         return None
 

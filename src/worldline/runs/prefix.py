@@ -21,7 +21,7 @@ from worldline.model.events import Schedule
 from worldline.model.system import System
 from worldline.runs.loading import as_recorded, refuse_undeclared
 from worldline.runs.replayed import Divergence
-from worldline.runs.rerun import Rerun, changes_since, check_nodes
+from worldline.runs.rerun import Rerun, changes_since, check_nodes, source_changed
 from worldline.runs.restoring import beginning_state, world_of
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning, Start, start_after
@@ -116,7 +116,9 @@ def beginning_after(
         )
     where = f"step {last} of" if whole.steps or begins is None else "the state in"
     scope = f"from {where} {prefix.path} on, with every fault as often as allowed"
-    return Beginning([start], (scope,), prefix.path)
+    changed = f"the source changed since {prefix.path} was recorded"
+    notes = (changed,) if source_changed(trace.header, system) else ()
+    return Beginning([start], (scope,), prefix.path, notes)
 
 
 def _start_onward(

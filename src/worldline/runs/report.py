@@ -171,8 +171,14 @@ class PropertyReport:
 
 
 def first_violated(properties: Sequence[PropertyReport]) -> PropertyReport | None:
-    """Return the first property that is violated, if any is."""
-    return next((p for p in properties if p.verdict is Verdict.VIOLATED), None)
+    """Return the first property that is violated, if any is: by a run, if one is.
+
+    Of a ``sometimes`` that is true nowhere there is no run.
+    """
+    violated = [p for p in properties if p.verdict is Verdict.VIOLATED]
+    return next(
+        (p for p in violated if p.steps is not None), next(iter(violated), None)
+    )
 
 
 def _length(row: PropertyReport) -> str:

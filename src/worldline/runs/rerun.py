@@ -19,7 +19,7 @@ from worldline.runs.unseen import SeenRun
 from worldline.show.phrases import event_phrase, facet_phrases
 from worldline.trace.format import line_of
 from worldline.trace.json_text import shorten, show
-from worldline.trace.records import PROLOGUE, Header, StepRecord
+from worldline.trace.records import PROLOGUE, STATE, Header, NodeRecord, StepRecord
 from worldline.worlds.world import NotEnabled, World
 
 _WIDEST = 300
@@ -63,12 +63,26 @@ def changes_since(header: Header, system: System) -> tuple[str, ...]:
         for key, value in new.items()
         if old.get(key) != value and key != PREDICATES
     ]
-    notes += [
-        f"node {one.name} is declared otherwise"
-        for one, other in zip(header.nodes, now.nodes, strict=True)
-        if one != other
-    ]
+    pairs = zip(header.nodes, now.nodes, strict=True)
+    notes += [_otherwise(header, one, new) for one, new in pairs if one != new]
     return tuple(notes)
+
+
+def _otherwise(header: Header, old: NodeRecord, new: NodeRecord) -> str:
+    """Say that a node is declared otherwise, and what that does not change."""
+    said = f"node {old.name} is declared otherwise"
+    if header.begins != STATE:
+        return said
+    fields = [
+        f"{name} was {show(value)}, now it is {show(new.fields[name])}"
+        for name, value in old.fields.items()
+        if name in new.fields and new.fields[name] != value
+    ]
+    shown = f": {shorten('; '.join(fields), _WIDEST)}" if fields else ""
+    return (
+        f"{said}{shown}; the run begins in a state that was recorded before, and what the "
+        "node had there stays, whatever is declared now"
+    )
 
 
 @final

@@ -6,14 +6,15 @@ Then come the start handlers, in a run from the start, and the prologue.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
 from worldline.model.absent import unknown_in
 from worldline.model.events import Choices, Event, Schedule
-from worldline.model.faults import Budget
+from worldline.model.faults import Budget, Faults
 from worldline.model.semantics.execute import Failure
+from worldline.model.semantics.hidden import Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.system import System
 from worldline.worlds.checkpoint import Checkpoint, go_back
@@ -68,11 +69,14 @@ class Beginning:
         What a verdict is about, as a few words each; empty if about all runs.
     trace
         The file that has the run up to there, if one has.
+    notes
+        What the user should know of that file.
     """
 
     starts: list[Start]
     scope: tuple[str, ...] = ()
     trace: Path | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def anywhere(self) -> bool:
@@ -85,6 +89,20 @@ class Beginning:
         return tuple(
             dict.fromkeys(name for start in self.starts for name in start.absent)
         )
+
+    def down(self, system: System) -> tuple[str, ...]:
+        """Return the names of the nodes that are down in one of the states."""
+        world = DirectWorld(system)
+        names: dict[str, None] = {}
+        for start in self.starts:
+            if start.snapshot is not None:
+                world.restore(start.snapshot)
+                names.update(dict.fromkeys(_down_in(world)))
+        return tuple(names)
+
+    def charged(self, faults: Faults) -> Beginning:
+        """Return it with these faults left, each as often as they say."""
+        return replace(self, starts=[_charged(start, faults) for start in self.starts])
 
 
 def starts(system: System) -> list[Start]:
@@ -135,14 +153,37 @@ def start_after(
         If an event cannot happen.
     """
     if begins is not None:
-        columns = list(begins.snapshot)
-        columns[Layout.BUDGET] = Budget(system.faults).freeze()
-        begins = Checkpoint(tuple(columns), begins.ignored)
+        begins = Checkpoint(
+            _with_budget(begins.snapshot, system.faults), begins.ignored
+        )
     world = DirectWorld(system)
     lead(world, boot, prologue, begins)
     snapshot = None if world.failure else world.snapshot()
     absent = () if begins is None else unknown_in(system, begins.snapshot)
     return Start(tuple(boot), tuple(prologue), snapshot, world.failure, begins, absent)
+
+
+def _down_in(world: DirectWorld) -> list[str]:
+    system = world.system
+    cells = [world.cells[system.layout.hidden(n)] for n in range(len(system.ids))]
+    pairs = zip(system.ids, cells, strict=True)
+    return [node.name for node, cell in pairs if cell.status is Status.DOWN]
+
+
+def _charged(start: Start, faults: Faults) -> Start:
+    if start.snapshot is None:
+        return start
+    begins = start.begins
+    if begins is not None:
+        begins = Checkpoint(_with_budget(begins.snapshot, faults), begins.ignored)
+    snapshot = _with_budget(start.snapshot, faults)
+    return replace(start, snapshot=snapshot, begins=begins)
+
+
+def _with_budget(snapshot: Snapshot, faults: Faults) -> Snapshot:
+    columns = list(snapshot)
+    columns[Layout.BUDGET] = Budget(faults).freeze()
+    return tuple(columns)
 
 
 def _odometer(system: System) -> Iterator[Start]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from worldline.engine.exploration import Exploration
 from worldline.model.kinds import Kind
@@ -26,14 +26,22 @@ UNCOMPARED = (
 )
 """In which order timers fire."""
 
+_STRIKING = ("resets", "silent_resets", "crashes")
+"""Budgets of the faults that `Faults.nodes` is about."""
+
 
 def assumptions(
-    system: System, search: Exploration, assumed: Iterable[Callable[[View], bool]]
+    system: System,
+    search: Exploration,
+    assumed: Iterable[Callable[[View], bool]],
+    down: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return them, each as a few words.
 
     Parameters
     ----------
+    down
+        The names of the nodes that are down where the search begins.
     assumed
         What was assumed of every state that was expanded.
     """
@@ -42,10 +50,13 @@ def assumptions(
     for name in faults.possible():
         amount = faults.limit(name)
         limit = "without limit" if amount is None else f"at most {amount}"
-        amounts.append(f"{name} {limit}")
+        amounts.append(f"{name} {limit}{_spared(system, name)}")
         if name == "silent_resets" and faults.deaf is not None:
             amounts.append(f"each unnoticed by at most {faults.deaf}")
-    lines = [*_networks(system), f"faults: {', '.join(amounts) or 'none'}"]
+    lines = [
+        *_networks(system, is_down=bool(down)),
+        f"faults: {', '.join(amounts) or 'none'}",
+    ]
     if system.open_workload:
         lines.append("calls: those of the workload alone, though that is open")
     if not search.options.exact:
@@ -55,6 +66,17 @@ def assumptions(
         lines.append(folded(system))
     lines += [f"{getattr(a, '__name__', 'assume')} in every state" for a in assumed]
     return tuple(lines)
+
+
+def _spared(system: System, name: str) -> str:
+    """Say whom alone a fault befalls, if it spares others."""
+    faults = system.faults
+    if name == "partitions" and faults.cuts is not None:
+        return " in the declared cuts alone"
+    struck = [node.name for node in system.ids if faults.strikes(node)]
+    if name not in _STRIKING or len(struck) == len(system.ids):
+        return ""
+    return f" of {', '.join(struck)} alone" if struck else " of no node"
 
 
 def conditions(system: System, rows: list[PropertyReport]) -> tuple[str, ...]:
@@ -68,27 +90,42 @@ def conditions(system: System, rows: list[PropertyReport]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _networks(system: System) -> Iterator[str]:
+def are_down(system: System, down: Sequence[str]) -> tuple[str, ...]:
+    """Say which nodes are down where a search begins, and how many may come back."""
+    if not down:
+        return ()
+    verb = "is" if len(down) == 1 else "are"
+    left = system.faults.restarts
+    rest = "no restart is left" if not left else f"{left} restarts are left"
+    if left == 1:
+        rest = "1 restart is left"
+    elif left is None:
+        rest = "restarts are without limit"
+    return (f"{', '.join(down)} {verb} down, and {rest}",)
+
+
+def _networks(system: System, *, is_down: bool) -> Iterator[str]:
     """Yield what each network does, as far as faults allow it."""
     network = system.network
     if not isinstance(network, Networks):
-        yield f"network {network.name}: {', '.join(_conduct(system, network))}"
+        yield f"network {network.name}: {', '.join(_conduct(system, network, is_down=is_down))}"
         return
     for label, member in zip(network.labels, network.members, strict=True):
-        conduct = ", ".join(_conduct(system, member))
+        conduct = ", ".join(_conduct(system, member, is_down=is_down))
         yield f"network {member.name} ({label}): {conduct}"
 
 
-def _conduct(system: System, network: Network) -> Iterator[str]:
+def _conduct(system: System, network: Network, *, is_down: bool) -> Iterator[str]:
     """Yield what a network does to messages, as far as faults allow it."""
     faults = system.faults
+    is_down = is_down or _may_be_down(system)
     if Capability.HOLDS_FOR_EVER in network.capabilities:
         yield "what was sent can arrive again and again"
     elif Capability.DISCONNECT in network.capabilities:
         yield "in order"
         room = "without limit" if network.buffer is None else f"of {network.buffer}"
         yield f"a buffer {room}"
-        if _may_be_down(system):
+        if is_down:
             yield "an error for who sends to a node that is down"
     else:
         loss = faults.drops != 0 and permits(network, "drops")
@@ -97,7 +134,7 @@ def _conduct(system: System, network: Network) -> Iterator[str]:
         yield "duplication" if doubles else "no duplication"
         ordered = Capability.ORDERED in network.capabilities
         yield "in order" if ordered else "in any order"
-        if _may_be_down(system):
+        if is_down:
             comes_back = faults.restarts != 0
             yield f"{'lost' if comes_back else 'never taken'} at a node that is down"
 

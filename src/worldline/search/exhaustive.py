@@ -6,6 +6,8 @@ depth-first search is bounded by a depth.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.exploration import Exploration, Hit
 from worldline.engine.profile import Profile
@@ -25,7 +27,7 @@ from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start
 from worldline.runs.timeless import without_timeless
 from worldline.search.absence import ABSENT, of_absent, with_unseen
-from worldline.search.assumptions import assumptions, conditions, folded
+from worldline.search.assumptions import are_down, assumptions, conditions, folded
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.cut import Cut
 from worldline.search.engines import Chosen, choose, threads_of
@@ -150,7 +152,6 @@ def _report(
     complete = search.exhausted and not failed
     complete &= not ((statistics.pruned and question.cut.prunes) or question.absent)
     rows = _undeclared(failed, search, writer)
-    numbers = {p.name: n for n, p in enumerate(question.searched)}
     bound = search.bound
     seconds = search.meter.seconds
     if bound is None and not complete:
@@ -158,26 +159,21 @@ def _report(
     live = wish.judge(question.properties, question.world, search, writer, bound)
     if live.seconds is not None:
         audit_predicates(question.world, question.properties)
-    for p in question.properties:
-        hit, is_cut = search.hits.get(numbers.get(p.name, -1)), bool(statistics.pruned)
-        judged = live.rows.get(p.name)
-        row = judged or _verdict(writer, p, hit, complete, is_cut=is_cut)
-        if question.absent and judged is None:
-            row = with_unseen(row, search.unseen[numbers[p.name]], statistics.states)
-        rows.append(row)
+    rows += _declared(question, search, writer, live.rows, complete)
     verdict = combine([row.verdict for row in rows])
     if verdict is Verdict.UNKNOWN and bound is None and live.bound is None:
         bound = "assumed" if statistics.pruned else None
     if verdict is Verdict.HOLDS and (not complete or live.bound is not None):
         verdict = Verdict.UNKNOWN
     notes = _notes(question, search, chosen, complete)
-    premises = assumptions(question.system, search, question.cut.assumed)
+    down = question.staged.beginning.down(question.system)
+    scope = (*are_down(question.system, down), *question.staged.beginning.scope)
+    premises = assumptions(question.system, search, question.cut.assumed, down)
     rest = conditions(question.system, rows)
-    premises += rest + question.staged.beginning.scope
+    premises += rest + scope
     if verdict is not Verdict.HOLDS:
         # Where it holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
-        scope = question.staged.beginning.scope
         notes = (*folds, *scope, *notes, *rest)
     return Report(
         system=question.system.name,
@@ -215,6 +211,29 @@ def _undeclared(
         finding = Finding("deadlock", "safety", text, search.deadlock)
         rows.append(writer.violated(finding))
     return rows
+
+
+def _declared(
+    question: SearchQuery,
+    search: Exploration,
+    writer: Counterexamples,
+    live: Mapping[str, PropertyReport],
+    complete: bool,
+) -> Iterator[PropertyReport]:
+    """Report each property that was asked for; `live` has the liveness properties."""
+    numbers = {p.name: n for n, p in enumerate(question.searched)}
+    statistics = search.statistics
+    for p in question.properties:
+        if p.name in live:
+            yield live[p.name]
+            continue
+        hit = search.hits.get(numbers.get(p.name, -1))
+        if p.kind is PropertyKind.SOMETIMES and not question.has_begun:
+            hit = None  # the question is what can be reached from the goal on
+        row = _verdict(writer, p, hit, complete, is_cut=bool(statistics.pruned))
+        if question.absent:
+            row = with_unseen(row, search.unseen[numbers[p.name]], statistics.states)
+        yield row
 
 
 def _verdict(
@@ -271,7 +290,7 @@ def _notes(
         notes.append(of_absent(question, search))
         if question.system.symmetry:
             notes.append("no symmetry is used where nodes are absent")
-    notes += [*question.staged.notes, *question.notes]
+    notes += [*question.staged.all_notes, *question.notes]
     if search.bound == "fingerprints":
         notes.append("two states have the same fingerprint: use the engine 'python'")
     if search.bound == "memory":

@@ -192,6 +192,11 @@ class SearchQuery:
         """The states to begin with."""
         return self.staged.beginning.starts
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it came to where it begins, and did not end on the way to a goal."""
+        return self.staged.stopped is None
+
     def stage(
         self,
         goals: list[Property],

@@ -125,9 +125,18 @@ def because(report: BaseReport) -> str:
         )
         verb = "was" if len(names) == 1 else "were"
         return f" (without {', '.join(names)}, which {verb} not judged)"
-    if report.verdict is not Verdict.UNKNOWN or report.bound is None:
+    unknown = any(r.verdict is Verdict.UNKNOWN for r in report.properties)
+    is_open = report.verdict is Verdict.UNKNOWN or (
+        report.verdict is Verdict.VIOLATED and unknown
+    )
+    # That a search ended at the violation that it reports is no news.
+    if not is_open or report.bound in (None, FIRST_VIOLATION):
         return ""
     return f" (bound: {report.bound})"
+
+
+FIRST_VIOLATION = "first violation"
+"""The bound of a search that ends once it has found one."""
 
 
 def _rounded(seconds: float | None) -> float | None:

@@ -81,6 +81,11 @@ class Staged:
     stopped: Exploration | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """What the user should know of where it began, and of how it ended."""
+        return (*self.beginning.notes, *self.notes)
+
 
 Explore: TypeAlias = Callable[[list[Start], StateCheck], Exploration]
 """Searches from some states, with one more check, which comes last."""
@@ -140,4 +145,5 @@ def _moved(
         [start_after(system, start.boot, [*start.prologue, *way], start.begins)],
         (*beginning.scope, scope),
         beginning.trace,
+        beginning.notes,
     )

@@ -91,7 +91,8 @@ def sites(
     """
     layout, may = system.layout, set(system.faults.possible())
     odd_start = anywhere or bool(system.prologue)
-    stops = odd_start or system.boot == "events" or "crashes" in may
+    # Who can come back is down before, be it from the beginning on.
+    stops = odd_start or system.boot == "events" or bool(may & {"crashes", "restarts"})
     # What arrives at a node that is down is lost as long as a restart is left.
     refusing = system.loses_when_down and stops and bool(system.faults.restarts)
     lossy = may & _budgets(kind for kind in RANKED if kind.arrives)

@@ -131,16 +131,72 @@ def test_a_handler_that_fails_is_a_prediction(predict: Predict):
     assert wl.replay(row.trace, system=one(below(9), fails_at=3)).reproduced
 
 
-def test_what_can_be_reached_is_said_and_what_cannot_be_is_no_violation(
+def test_what_can_be_reached_is_said_and_what_cannot_be_is_as_in_a_check(
     predict: Predict,
 ):
     rows = predict(one(below(9), somebody_has_counted)).properties
     assert [(row.verdict, row.explanation) for row in rows[1:]] == [(HOLDS, "reached")]
-    report = predict(one(below(9), somebody_has_counted, limit=0))
-    assert report.verdict is HOLDS
-    assert report.properties[1].explanation == "not reached from here on"
-    assert report.properties[1].verdict is wl.Verdict.NOT_SEARCHED
-    assert "(without somebody_has_counted, which was not judged)" in str(report)
+    system = one(below(9), somebody_has_counted, limit=0)
+    report = predict(system)
+    missed = report.properties[1]
+    assert missed.explanation == "never true in any state from here on"
+    # No run shows that, so there is no prediction.
+    assert (missed.trace, report.predictions, report.bound) == (None, (), None)
+    check = wl.check(system)
+    assert report.verdict is check.verdict is VIOLATED
+    assert missed.verdict is check.properties[1].verdict is VIOLATED
+    # The run that is shown is that of another property, whichever comes first.
+    both = predict(one(somebody_has_counted, below(0), limit=0))
+    assert both.violated is not None
+    assert (both.violated.name, both.trace) == ("below_0", both.predictions[0].trace)
+    ended = predict(one(below(9), somebody_has_counted), max_cost=0)
+    assert [row.verdict for row in ended.properties] == [UNKNOWN, UNKNOWN]
+
+
+def test_before_its_goal_nothing_was_reached(predict: Predict):
+    system = one(below(2), below(9), somebody_has_counted)
+    asks: list[Callable[..., Any]] = [predict, wl.check]
+    for ask in asks:
+        told: dict[str, Any] = {
+            "until": [lambda view: view[A].count > 9],
+            "traces": False,
+        }
+        report = ask(system, properties=["below_9", "somebody_has_counted"], **told)
+        assert (report.verdict, report.bound) == (UNKNOWN, "until")
+        said = [(row.verdict, row.explanation) for row in report.properties]
+        assert said == [(UNKNOWN, "")] * 2
+        # What is violated on the way is so all the same.
+        found_before = ask(system, **told).properties
+        verdicts = [row.verdict for row in found_before]
+        assert verdicts == [VIOLATED, UNKNOWN, UNKNOWN]
+
+
+def test_what_was_asked_for_by_name_ends_the_search_once_it_is_answered(
+    predict: Predict,
+):
+    system = one(below(3), below(9), somebody_has_counted)
+    reached = predict(system, properties=["somebody_has_counted"])
+    assert (reached.bound, reached.states, reached.cost) == ("all answered", 2, 1)
+    # A handler could fail yet.
+    assert reached.verdict is UNKNOWN
+    alone = predict(one(somebody_has_counted))
+    assert (alone.bound, alone.states) == ("all answered", 2)
+    both = predict(system, properties=["below_3", "somebody_has_counted"])
+    assert (both.bound, both.states) == ("all answered", 4)
+    assert (both.verdict, both.head()) == (VIOLATED, "one: VIOLATED")
+
+
+def test_the_bound_is_printed_as_long_as_anything_is_unknown(predict: Predict):
+    system = one(below(2), below(9))
+    asks: list[Callable[..., Any]] = [predict, wl.check]
+    for ask in asks:
+        given: dict[str, Any] = {} if ask is predict else {"keep_going": True}
+        report = ask(system, max_states=4, **given)
+        assert (report.verdict, report.bound) == (VIOLATED, "states")
+        assert str(report).startswith("one: VIOLATED (bound: states)\n")
+        whole = ask(system, **given)
+        assert str(whole).startswith("one: VIOLATED\n")
+    assert str(wl.check(system)).startswith("one: VIOLATED\n")
 
 
 def test_liveness_is_not_judged_and_refused_by_name(predict: Predict):
@@ -312,6 +368,9 @@ def test_what_is_absent_is_named_and_what_reads_it_is_not_decided(predict: Predi
     rows = {row.name: (row.verdict, row.unseen) for row in report.properties}
     # Once it is violated, nobody asks any more.
     assert rows == {"below_4": (VIOLATED, 4), "not_both": (UNKNOWN, 5)}
+    told = {row.name: row.explanation.splitlines()[-1] for row in report.properties}
+    assert told["below_4"] == "unseen in at least 4 of 6 states"
+    assert told["not_both"] == "unseen in 5 of 6 states"
     assert report.trace is not None
     assert wl.replay(report.trace, system=system).reproduced
 

@@ -86,3 +86,18 @@ def test_after_a_bound_that_cuts_a_step_it_begins_anew(engine: str):
     for _ in range(2):
         report = one.predict(begin)
         assert (report.bound, report.verdict) == ("memory", wl.Verdict.UNKNOWN)
+
+
+def test_who_is_down_in_one_state_comes_back_in_no_other():
+    one = predictor(below(9), faults=None, max_states=50)
+    up = Beginning(starts(one.onward))
+    world = DirectWorld(two(below(9)).replace(faults=wl.Faults(crashes=1)))
+    for event in world.boot_events():
+        world.step(event)
+    world.prepare((wl.events.crash(A),))
+    down = Beginning([Start((), (), world.snapshot(), None)])
+    said = [one.predict(begin) for begin in (up, down, up)]
+    restarts = ["restarts" in report.assumptions[1] for report in said]
+    assert (restarts, one.anew) == ([False, True, False], 3)
+    assert "a is down, and 1 restart is left" in said[1].notes
+    assert said[0].states == said[2].states

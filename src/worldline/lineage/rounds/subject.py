@@ -32,6 +32,7 @@ from worldline.lineage.rounds.scheduler import Mail, RoundWorld
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
+from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.runs.schedule import Steps
 
@@ -203,8 +204,9 @@ class RoundsSubject:
             rounds.play(number)
             failure = rounds.world.failure
             if failure is not None:
-                name, kind, said = failure.kind, failure.kind, str(failure)
-                return self._falsifier(rounds, Promise(number, name), kind, said)
+                promise = Promise(number, failure.kind)
+                safety = PropertyKind.SAFETY.value
+                return self._falsifier(rounds, promise, safety, str(failure))
             judge = Judge(rounds)
             for prop in due(self.system, self._scope, number):
                 if not judge.holds(prop):

@@ -1,8 +1,9 @@
 """A search by cost that notes at which cost each violation was found, and can go on.
 
 It does not end at the first violation: there is a prediction for each property. So it
-goes from cost to cost until a bound is hit, nothing is left, or every safety property is
-violated somewhere.
+goes from cost to cost until a bound is hit, nothing is left, or every property is answered: a
+safety property that is violated somewhere, and a `sometimes` that was asked for by name, or
+beside no other, and is reached.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from worldline.engine.exploration import Exploration, Hit
 
 ALL_VIOLATED = "all violated"
 """The bound of a prediction that has a violation of every property."""
+
+ALL_ANSWERED = "all answered"
+"""That of one which has reached properties, too, and violates all others."""
 
 
 @final
@@ -46,6 +50,8 @@ class SearchByCost:
         The search; it does not end at a violation.
     strategy
         Explores by cost, and goes on where it stood.
+    by_name
+        Whether its properties were asked for by their names.
 
     Attributes
     ----------
@@ -54,7 +60,11 @@ class SearchByCost:
     """
 
     def __init__(
-        self, search: Exploration, strategy: Callable[[Exploration], None]
+        self,
+        search: Exploration,
+        strategy: Callable[[Exploration], None],
+        *,
+        by_name: bool = False,
     ) -> None:
         self.search = search
         self.hits: dict[int, Found] = {}
@@ -62,12 +72,16 @@ class SearchByCost:
         self._strategy = strategy
         self._has_begun = False
         """Whether all initial states were judged."""
+        checks = dict(enumerate(search.checks))
+        fatal = {number for number, check in checks.items() if check.fatal}
+        self._open = fatal if fatal and not by_name else {*checks}
+        self._end = ALL_VIOLATED if self._open <= fatal else ALL_ANSWERED
 
     def run(self, bounds: Bounds) -> None:
         """Search on to these bounds; the meter is the search's own."""
         search, statistics = self.search, self.search.statistics
-        if self._is_all_violated():
-            search.bound = ALL_VIOLATED
+        if self._is_answered():
+            search.bound = self._end
             return
         limit = bounds.cost
         while True:
@@ -78,13 +92,11 @@ class SearchByCost:
             ended = self._search_to(replace(bounds, cost=cost))
             # Whatever is new cost more than what had been visited before.
             self.note(cost)
-            if ended != "cost":
+            self._has_begun |= ended == "cost"
+            if ended != "cost" or is_last:
                 return
-            self._has_begun = True
-            if is_last:
-                return
-            if self._is_all_violated():
-                search.bound = ALL_VIOLATED
+            if self._is_answered():
+                search.bound = self._end
                 return
 
     def _search_to(self, bounds: Bounds) -> str | None:
@@ -93,10 +105,9 @@ class SearchByCost:
         self.search.run(self._strategy)
         return self.search.bound
 
-    def _is_all_violated(self) -> bool:
+    def _is_answered(self) -> bool:
         """Whether there is nothing more to be found out about properties."""
-        fatal = [n for n, check in enumerate(self.search.checks) if check.fatal]
-        return bool(fatal) and all(number in self.hits for number in fatal)
+        return bool(self._open) and self._open <= self.hits.keys()
 
     def note(self, cost: int) -> None:
         """Note at which cost something was found since the last look."""

@@ -18,13 +18,17 @@ WITHOUT_LIMIT = "any"
 """Stands for the number of a fault that may happen as often as it likes."""
 
 
-def predicted_system(system: System, faults: Faults | str | None) -> System:
+def predicted_system(
+    system: System, faults: Faults | str | None, down: int = 0
+) -> System:
     """Return a system with the faults that may happen from where a prediction begins.
 
     Parameters
     ----------
     faults
         These faults, or the text that says which; None for those of the system.
+    down
+        How many nodes are down there, which the usual faults let come back.
 
     Raises
     ------
@@ -41,7 +45,7 @@ def predicted_system(system: System, faults: Faults | str | None) -> System:
             remedy="write faults=wl.Faults(...), or leave it out",
         )
     try:
-        return system.under_prediction(faults)
+        return system.under_prediction(faults, down)
     except ModelError as error:
         raise UsageError(error.what, remedy=error.remedy) from None
 

@@ -78,7 +78,8 @@ class PredictOptions(SearchOptions):
         None,
         "faults that may happen from there on (default: those of System(predict=...), "
         "else a reset, a silent one that one peer misses, a connection that breaks and a "
-        "message that is lost, each once and as far as the network has it)",
+        "message that is lost, each once and as far as the network has it, and a restart of "
+        "each node that is down there)",
         Text("declared|NAME=N,..."),
         written="'declared' for those of System(faults=...), as for 'check'; or a list as "
         "in resets=1,drops=any, where what is not named does not happen, and one peer "

@@ -14,6 +14,7 @@ from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.decisions import Decision
 from worldline.engine.room import memory_mb
 from worldline.model.errors import UsageError
+from worldline.model.faults import Faults
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
@@ -66,7 +67,8 @@ class Predictor:
     Attributes
     ----------
     onward
-        The system with the faults that may happen in a prediction.
+        The system with the faults that may happen in a prediction; where nothing is
+        said of these, with a restart for each node that is down where the last began.
     anew
         How often it began with empty tables.
     """
@@ -77,6 +79,7 @@ class Predictor:
         self._wanted, self._judged = safety_alone(
             system, options.properties, "a prediction"
         )
+        self._system = system
         self.onward = predicted_system(system, options.faults)
         self.anew = 0
         self._options = options
@@ -87,7 +90,7 @@ class Predictor:
         self._audited = 0
         self._world: TabulatedWorld | None = None
         self._verdicts: dict[str, Decision] = {}
-        self._knows = False, False
+        self._knows: tuple[bool, bool, Faults] = False, False, self.onward.faults
         self._last: _Stand | None = None
 
     def predict(self, begin: Beginning) -> PredictReport:
@@ -98,13 +101,22 @@ class Predictor:
         begin
             The state, as one of `onward`.
         """
-        states = tuple(start.snapshot for start in begin.starts)
         with held(), watched():
+            begin = self._with_restarts(begin)
+            states = tuple(start.snapshot for start in begin.starts)
             stand = self._going_on(states)
             if stand is None:
                 self.forget()
                 stand = self._last = self._begun(begin, states)
             return self._answered(stand)
+
+    def _with_restarts(self, begin: Beginning) -> Beginning:
+        """Return a state in which who is down may come back, if nothing else is said."""
+        down = len(begin.down(self.onward))
+        onward = predicted_system(self._system, self._options.faults, down)
+        if onward.faults != self.onward.faults:
+            self.onward = onward
+        return begin.charged(onward.faults)
 
     def forget(self) -> None:
         """Free what the last prediction holds of its states; the tables stay."""
@@ -148,19 +160,22 @@ class Predictor:
         )
         query.stage(self._goals, limits, choose(options.engine).run)
         stopped = query.staged.stopped
-        by_cost = SearchByCost(stopped or query.search(limits), self._chosen.run)
+        search = stopped or query.search(limits)
+        by_name = options.properties is not None
+        by_cost = SearchByCost(search, self._chosen.run, by_name=by_name)
         return _Stand(states, query, by_cost)
 
     def _kept_world(self, begin: Beginning) -> TabulatedWorld:
         """Return the tables, new ones if those there are do not do, or take too much."""
-        anywhere, partial = self._knows
+        anywhere, partial, _ = self._knows
         anywhere |= begin.anywhere
         partial |= bool(begin.absent)
+        knows = anywhere, partial, self.onward.faults
         is_large = memory_mb() - self._taken > self._memory
-        if self._world is None or is_large or (anywhere, partial) != self._knows:
+        if self._world is None or is_large or knows != self._knows:
             self._world, self._verdicts = None, {}
             self._taken, self._audited = memory_mb(), 0
-            self._knows = anywhere, partial
+            self._knows = knows
             self._world = TabulatedWorld(
                 self.onward, anywhere=anywhere, partial=partial
             )

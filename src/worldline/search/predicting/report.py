@@ -71,8 +71,8 @@ class PredictReport(BaseReport):
     bytes
         What the search holds of its states. It depends on the engine.
     decided
-        How many of the properties that a state shows were violated, or neither true nor
-        false in no state.
+        How many of the safety and sometimes properties were answered (violated, or
+        reached), or unseen in no state that was visited.
     peak_mb
         The process's peak memory in MiB.
     assumptions

@@ -10,7 +10,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.report import PropertyReport
 from worldline.search.absence import ABSENT, decided, of_absent, with_unseen
-from worldline.search.assumptions import assumptions, conditions
+from worldline.search.assumptions import are_down, assumptions, conditions
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen
 from worldline.search.exhaustive import boot_failure, failed_outcome
@@ -19,7 +19,8 @@ from worldline.search.predicting.report import Prediction, PredictReport
 from worldline.search.question import SearchQuery
 
 _NO_END = "not judged here: a prediction knows no end of a run"
-_FROM_HERE = "not reached from here on"
+_SOMETIMES = PropertyKind.SOMETIMES.value
+_NEVER = "never true in any state from here on"
 
 
 @final
@@ -93,7 +94,7 @@ class PredictionReporter:
             cost=statistics.cost,
             depth=statistics.depth,
             bytes=statistics.bytes,
-            decided=decided(self._search),
+            decided=decided(self._query, self._search),
             seconds=self._search.meter.seconds,
             peak_mb=peak_memory_mb(),
             bound=bound,
@@ -127,10 +128,10 @@ class PredictionReporter:
             )
         if found is not None and prop.kind is PropertyKind.SAFETY:
             return self._writer.violated(Finding(name, kind, "", found.hit, prop))
-        verdict = Verdict.HOLDS if self._is_complete else Verdict.UNKNOWN
         if prop.kind is PropertyKind.SAFETY:
+            verdict = Verdict.HOLDS if self._is_complete else Verdict.UNKNOWN
             return PropertyReport(name=name, kind=kind, verdict=verdict)
-        if found is not None:
+        if found is not None and self._query.has_begun:
             steps, said = len(found.hit.path), "reached"
             return PropertyReport(
                 name=name,
@@ -139,10 +140,9 @@ class PredictionReporter:
                 explanation=said,
                 steps=steps,
             )
-        # That something can be reached is said of whole runs, not of what is left of one.
-        if self._is_complete:
-            verdict = Verdict.NOT_SEARCHED
-        said = _FROM_HERE if self._is_complete else ""
+        # As a check from there says: HOLDS would promise that it can be reached.
+        verdict = Verdict.VIOLATED if self._is_complete else Verdict.UNKNOWN
+        said = _NEVER if self._is_complete else ""
         return PropertyReport(name=name, kind=kind, verdict=verdict, explanation=said)
 
     def _predictions(
@@ -159,7 +159,7 @@ class PredictionReporter:
                 absent=self._query.absent,
             )
             for row, one in found
-            if row.verdict is Verdict.VIOLATED
+            if row.verdict is Verdict.VIOLATED and row.kind != _SOMETIMES
         ]
         return tuple(sorted(made, key=lambda one: one.cost))
 
@@ -168,15 +168,16 @@ class PredictionReporter:
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the assumptions, and the notes."""
         query, search = self._query, self._search
-        scope = query.staged.beginning.scope
-        premises = assumptions(query.system, search, query.cut.assumed)
+        down = query.staged.beginning.down(query.system)
+        scope = (*are_down(query.system, down), *query.staged.beginning.scope)
+        premises = assumptions(query.system, search, query.cut.assumed, down)
         premises += conditions(query.system, rows) + scope
         notes = [self._chosen.note] if self._chosen.note else []
         if verdict is not Verdict.HOLDS:
             notes += scope
         if query.absent:
             notes.append(of_absent(query, search))
-        notes += [*query.staged.notes, *query.notes]
+        notes += [*query.staged.all_notes, *query.notes]
         if search.bound == "fingerprints":
             notes.append(
                 "two states have the same fingerprint: predict with another bound"

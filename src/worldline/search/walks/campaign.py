@@ -104,7 +104,7 @@ class Search(WalkSearch[LivePlan]):
                 f"{tally.probing_s:.0f} s went into probes of states that may be dead: "
                 "--probes and --certify say how much each may take"
             )
-        tally.notes[:0] = [*staged.beginning.scope, *staged.notes]
+        tally.notes[:0] = [*staged.beginning.scope, *staged.all_notes]
         work = self._exploration, tally
         report = answer(*work, plan.wanted, writer, self._engine)
         pace = self._walkers.pace

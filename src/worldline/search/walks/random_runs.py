@@ -108,7 +108,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
             f"assuming {getattr(a, '__name__', 'assume')} in every state"
             for a in self._cut.assumed
         ]
-        scope = [*assumed, *staged.beginning.scope, *staged.notes]
+        scope = [*assumed, *staged.beginning.scope, *staged.all_notes]
         return answer(
             self._runs,
             self._plan.wanted,
