@@ -24,7 +24,7 @@ def _a_run_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_goes_on_from_a_step():
     result = run("check", "lossy.py", "--from", "lost.wl:1", "--out", "again.wl")
     assert result.status == 1
-    assert "is_heard  liveness: violated after 1 steps" in result.out
+    assert "is_heard  liveness: violated after 1 step" in result.out
     assert "note: from step 1 of lost.wl on, with every fault as often" in result.out
     assert "prologue (its faults are not counted)" in result.out
     assert run("replay", "again.wl", "lossy.py").status == 1

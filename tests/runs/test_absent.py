@@ -96,6 +96,9 @@ def test_a_search_reports_what_is_seen_and_says_what_is_not(engine: wl.Engine):
     assert rows["a_holds_nine"].verdict is wl.Verdict.UNKNOWN
     assert (rows["a_holds_nine"].unseen, report.bound) == (0, "absent nodes")
     assert rows["all_hold"].verdict is wl.Verdict.NOT_SEARCHED
+    assert rows["all_hold"].explanation == (
+        "all states were visited, but absent nodes leave open how runs go on"
+    )
     assert "deadlock" not in rows
     assert (
         "nothing is known of b, taken: 3 of 4 properties were decided in every state"
@@ -198,7 +201,7 @@ def test_where_no_node_is_absent_histories_may_be_unknown_alone():
     report = wl.check(made, from_=file, properties=["all_are_taken"], traces=False)
     assert report.verdict is wl.Verdict.UNKNOWN
     assert report.properties[0].unseen == report.states
-    assert report.notes[-1].startswith("nothing is known of taken: 0 of 1 properties")
+    assert report.notes[-1].startswith("nothing is known of taken: 0 of 1 property was")
 
 
 def all_are_taken(view: wl.View) -> bool:

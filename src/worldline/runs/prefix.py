@@ -115,7 +115,9 @@ def beginning_after(
             onward, trace.header, (boot, [*prologue, *run]), begins, rerun
         )
     where = f"step {last} of" if whole.steps or begins is None else "the state in"
-    scope = f"from {where} {prefix.path} on, with every fault as often as allowed"
+    scope = f"from {where} {prefix.path} on"
+    if (onward or system).faults.possible():
+        scope += ", with every fault as often as allowed"
     return Beginning([start], (scope,), prefix.path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from worldline.engine.exploration import Exploration
+from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import PropertyReport
 from worldline.search.question import SearchQuery
@@ -20,10 +21,11 @@ def decided(search: Exploration) -> int:
 
 def of_absent(query: SearchQuery, search: Exploration) -> str:
     """Say how much was decided where nodes are absent."""
+    many, total = decided(search), len(query.searched)
     return (
-        f"nothing is known of {', '.join(query.absent)}: {decided(search)} of "
-        f"{len(query.searched)} "
-        "properties were decided in every state"
+        f"nothing is known of {', '.join(query.absent)}: {many} of "
+        f"{counted(total, 'property', 'properties')} "
+        f"{'was' if 1 in (many, total) else 'were'} decided in every state"
     )
 
 
@@ -31,5 +33,5 @@ def with_unseen(row: PropertyReport, unseen: int, states: int) -> PropertyReport
     """Return what is said of a property where nodes are absent."""
     if not unseen or row.verdict is not Verdict.UNKNOWN:
         return replace(row, unseen=unseen)
-    said = f"unseen in {unseen:,} of {states:,} states"
+    said = f"unseen in {unseen:,} of {counted(states, 'state')}"
     return replace(row, unseen=unseen, explanation=said)
