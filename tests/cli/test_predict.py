@@ -102,12 +102,24 @@ def test_a_prediction_goes_on_from_a_step_and_from_a_state():
     assert run("predict", "teller.py", "-p", "ups=2", "--out", "run.wl").status == 1
     kept = run("debug", "run.wl", "teller.py", "-c", "jump 1; save here.wl")
     assert "the state of step 1 is in here.wl" in kept.out
+    shown = run("show", "here.wl").out.splitlines()
+    assert (shown[0], shown[-1]) == (
+        "teller: a state, with no steps",
+        "a state, with no steps",
+    )
+    assert run("replay", "here.wl", "teller.py").out.splitlines() == [
+        "teller: a state, with no steps, reproduced",
+        "  no property is judged in it",
+    ]
     for place in ("run.wl:1", "here.wl"):
         result = run("predict", "teller.py", "--from", place, "--out", "again.wl")
         assert result.status == 1
-        assert "safety: violated after 1 steps" in result.out
+        assert "safety: violated after 1 step" in result.out
         assert "with every fault as often as allowed" in result.out
         assert run("replay", "again-min.wl", "teller.py").status == 1
+    again = run("predict", "teller.py", "--from", "here.wl", "--faults", "declared")
+    assert "from the state in here.wl on" in again.out
+    assert "as often as allowed" not in again.out
 
 
 def test_a_run_is_made_shorter_before_it_is_shown():
