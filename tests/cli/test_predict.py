@@ -71,6 +71,8 @@ def test_what_can_go_wrong_is_shown_with_the_command_that_replays_it():
 def test_from_here_on_nothing_can_go_wrong_without_faults():
     result = run("predict", "teller.py", "--faults", "declared")
     assert (result.status, result.out.splitlines()[0]) == (0, "teller: HOLDS")
+    none = run("predict", "teller.py", "--faults", "none")
+    assert (none.status, none.out.splitlines()[0]) == (0, "teller: HOLDS")
     bounded = run("predict", "teller.py", "--faults", "declared", "--max-states", "1")
     assert bounded.status == 3
     assert bounded.out.startswith("teller: UNKNOWN (bound: states)\n")
@@ -153,6 +155,10 @@ def test_a_run_that_there_is_no_time_to_shorten_is_shown_as_it_was_found():
     [
         (["--repeat-cost", "0"], "repeat_cost='0' is not a whole number"),
         (["--faults", "drop=1"], "not understood at 'drop=1'"),
+        (["--faults", ""], "write declared, none, or NAME=N"),
+        (["--faults", "resets=1,"], "not understood at ''"),
+        (["--faults", "drops=1,drops=0"], "name drops twice; name it once"),
+        (["--faults", "deaf=2"], "add silent_resets=1, or write none"),
         (["--from", "gone.wl"], "there is no trace gone.wl"),
         (["--from", "teller.py"], "teller.py is not a trace"),
         (["--property", "gone"], "has no property 'gone'"),

@@ -79,8 +79,8 @@ class PredictOptions(SearchOptions):
         "faults that may happen from there on (default: those of System(predict=...), "
         "else a reset, a silent one that one peer misses, a connection that breaks and a "
         "message that is lost, each once and as far as the network has it)",
-        Text("declared|NAME=N,..."),
-        written="'declared' for those of System(faults=...), as for 'check'; or a list as "
+        Text("declared|none|NAME=N,..."),
+        written="'declared' for those of System(faults=...), as for 'check'; 'none'; or a list as "
         "in resets=1,drops=any, where what is not named does not happen, and one peer "
         "misses a silent reset unless it says deaf=N or deaf=any",
     )
