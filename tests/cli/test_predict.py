@@ -154,6 +154,16 @@ def test_a_run_that_there_is_no_time_to_shorten_is_shown_as_it_was_found():
     ("options", "text"),
     [
         (["--repeat-cost", "0"], "repeat_cost='0' is not a whole number"),
+        (["--repeat-cost", "x"], "give a whole number of at least 1, or never"),
+        (["--from", "teller.py:x"], "'x' is no step of teller.py; give its number"),
+        (
+            ["--until", "view.count"],
+            "View has no 'count' for an expression; write view[a]",
+        ),
+        (
+            ["--until", "view[c].count"],
+            "name 'c' is not defined; there are a, b, Counter",
+        ),
         (["--faults", "drop=1"], "not understood at 'drop=1'"),
         (["--faults", ""], "write declared, none, or NAME=N"),
         (["--faults", "resets=1,"], "not understood at ''"),
@@ -166,6 +176,11 @@ def test_a_run_that_there_is_no_time_to_shorten_is_shown_as_it_was_found():
 )
 def test_what_is_no_option_is_refused(options: list[str], text: str):
     assert text in refusal(run("predict", "teller.py", *options))
+
+
+def test_an_expression_that_fails_names_no_file_of_ours():
+    for text in ("view.count", "view[c].count", "1 / 0"):
+        assert ".py" not in refusal(run("predict", "teller.py", "--until", text))
 
 
 def test_the_paper_s_algorithm_is_one_option_away():

@@ -59,7 +59,15 @@ class Prefix(NamedTuple):
         check_path("from_", place)
         text = os.fspath(place)
         match = _WITH_STEP.fullmatch(text)
-        if match is None or not isinstance(place, str) or Path(text).exists():
+        if not isinstance(place, str) or Path(text).exists():
+            return cls(Path(text))
+        if match is None:
+            file, colon, step = text.rpartition(":")
+            if colon and Path(file).is_file():
+                raise UsageError(
+                    f"{step!r} is no step of {file}",
+                    remedy=f"give its number, as in {file}:12, or {file} for the end",
+                )
             return cls(Path(text))
         return cls(Path(match["path"]), int(match["step"]))
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+from worldline.model.errors import UsageError
 from worldline.options.common import SystemOptions
 from worldline.options.declaring import Group, option
 from worldline.options.values import Text, Whole
@@ -32,7 +33,11 @@ class Price:
         is_word = isinstance(given, str) and given.isdecimal() and given.isascii()
         if given in (None, NEVER) or (is_word and int(given) >= 1):
             return
-        Whole().refuse(name, given)
+        try:
+            Whole().refuse(name, given)
+        except UsageError as error:
+            remedy = f"give a whole number of at least 1, or {NEVER}"
+            raise UsageError(error.what, remedy=remedy) from None
 
     @staticmethod
     def of(given: Any) -> int | None:
