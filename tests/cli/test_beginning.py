@@ -60,6 +60,7 @@ def test_a_target_may_be_spelt_otherwise():
         (["--from", "gone.wl"], "gone.wl"),
         (["--from", "lossy.py"], "lossy.py is not a trace"),
         (["-p", "drops=2", "--from", "lost.wl"], "no -p drops, not -p drops=2"),
+        (["-p", "drops=2", "--from", "lost.wl"], "others need a run of their own"),
         (["--until", "is_found"], "has no property 'is_found' to search for; its prop"),
         (["--until", "lossy.py:is_found"], "lossy.py has no function 'is_found'"),
         (["--until", "gone.py:goal"], "gone.py does not exist"),

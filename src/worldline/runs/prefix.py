@@ -184,7 +184,8 @@ def _check_system(header: Header, system: System, path: Path) -> None:
         raise UsageError(
             f"{path} was recorded with {_parameter(name, header.parameters)}, "
             f"not {_parameter(name, given)}",
-            remedy=f"search {_command(header)}",
+            remedy=f"search {_command(header)}, which come from the trace: others need "
+            "a run of their own",
         )
     check_nodes(header, system)
 
