@@ -22,21 +22,22 @@ PAGE = ROOT / "docs" / "predicting.md"
 @pytest.mark.slow
 def test_its_commands_print_what_it_shows(tmp_path: Path):
     """In order and in one folder, because each builds upon the ones before."""
-    system, test = blocks("python", PAGE)
+    system, early, test, later = blocks("python", PAGE)
     (tmp_path / "tickets.py").write_text(system)
-    (tmp_path / "test_tickets.py").write_text(test)
+    (tmp_path / "early.py").write_text(early)
+    (tmp_path / "test_tickets.py").write_text(f"{test}\n{later}")
     page = commands(PAGE)
     assert len(page) >= 8
     for command in page:
         printed = run(command.line, tmp_path)
         rough = roughly(f"{command.shown}."), roughly(f"{printed}.")  # one may be empty
         assert agrees(*rough), f"$ {command.line}\n{printed}"
-    assert "1 passed" in run("python -m pytest -q test_tickets.py", tmp_path)
+    assert "2 passed" in run("python -m pytest -q test_tickets.py", tmp_path)
 
 
 def test_it_names_flags_that_there_are():
     flags = {one.flag for one in options_of(PredictOptions)}
-    flags |= {"--as-found", "--json", "--rate", "--seconds"}
+    flags |= {"--as-found", "--json", "--rate", "--seconds", "--predicates", "--out"}
     assert set(re.findall(r"--[a-z][a-z-]*", PAGE.read_text("utf-8"))) <= flags
 
 

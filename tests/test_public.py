@@ -100,6 +100,21 @@ def test_a_class_without_a_public_name_is_noticed():
     ]
 
 
+def test_help_of_a_door_shows_nothing_of_the_inside():
+    shown = {name for name in dir(wl.View) if not name.startswith("_")}
+    states = {
+        "any_message",
+        "messages",
+        "timers",
+        "history",
+        "verdict",
+        "time",
+        "gauge",
+    }
+    nodes = {"nodes", "of", "is_up", "is_gone", "is_finished"}
+    assert shown == {*states, *nodes, "for_each_node", "for_each_pair"}
+
+
 def test_dir_has_every_public_name_before_it_is_used():
     assert set(wl.__all__) <= set(dir(wl))
 

@@ -24,7 +24,7 @@ def _a_run_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_goes_on_from_a_step():
     result = run("check", "lossy.py", "--from", "lost.wl:1", "--out", "again.wl")
     assert result.status == 1
-    assert "is_heard  liveness: violated after 1 steps" in result.out
+    assert "is_heard  liveness: violated after 1 step" in result.out
     assert "note: from step 1 of lost.wl on, with every fault as often" in result.out
     assert "prologue (its faults are not counted)" in result.out
     assert run("replay", "again.wl", "lossy.py").status == 1
@@ -60,6 +60,7 @@ def test_a_target_may_be_spelt_otherwise():
         (["--from", "gone.wl"], "gone.wl"),
         (["--from", "lossy.py"], "lossy.py is not a trace"),
         (["-p", "drops=2", "--from", "lost.wl"], "no -p drops, not -p drops=2"),
+        (["-p", "drops=2", "--from", "lost.wl"], "others need a run of their own"),
         (["--until", "is_found"], "has no property 'is_found' to search for; its prop"),
         (["--until", "lossy.py:is_found"], "lossy.py has no function 'is_found'"),
         (["--until", "gone.py:goal"], "gone.py does not exist"),

@@ -71,6 +71,8 @@ def test_what_can_go_wrong_is_shown_with_the_command_that_replays_it():
 def test_from_here_on_nothing_can_go_wrong_without_faults():
     result = run("predict", "teller.py", "--faults", "declared")
     assert (result.status, result.out.splitlines()[0]) == (0, "teller: HOLDS")
+    none = run("predict", "teller.py", "--faults", "none")
+    assert (none.status, none.out.splitlines()[0]) == (0, "teller: HOLDS")
     bounded = run("predict", "teller.py", "--faults", "declared", "--max-states", "1")
     assert bounded.status == 3
     assert bounded.out.startswith("teller: UNKNOWN (bound: states)\n")
@@ -102,12 +104,24 @@ def test_a_prediction_goes_on_from_a_step_and_from_a_state():
     assert run("predict", "teller.py", "-p", "ups=2", "--out", "run.wl").status == 1
     kept = run("debug", "run.wl", "teller.py", "-c", "jump 1; save here.wl")
     assert "the state of step 1 is in here.wl" in kept.out
+    shown = run("show", "here.wl").out.splitlines()
+    assert (shown[0], shown[-1]) == (
+        "teller: a state, with no steps",
+        "a state, with no steps",
+    )
+    assert run("replay", "here.wl", "teller.py").out.splitlines() == [
+        "teller: a state, with no steps, reproduced",
+        "  no property is judged in it",
+    ]
     for place in ("run.wl:1", "here.wl"):
         result = run("predict", "teller.py", "--from", place, "--out", "again.wl")
         assert result.status == 1
-        assert "safety: violated after 1 steps" in result.out
+        assert "safety: violated after 1 step" in result.out
         assert "with every fault as often as allowed" in result.out
         assert run("replay", "again-min.wl", "teller.py").status == 1
+    again = run("predict", "teller.py", "--from", "here.wl", "--faults", "declared")
+    assert "from the state in here.wl on" in again.out
+    assert "as often as allowed" not in again.out
 
 
 def test_what_a_prediction_begins_with_is_not_overwritten():
@@ -195,7 +209,21 @@ def test_a_run_that_there_is_no_time_to_shorten_is_shown_as_it_was_found():
     ("options", "text"),
     [
         (["--repeat-cost", "0"], "repeat_cost='0' is not a whole number"),
+        (["--repeat-cost", "x"], "give a whole number of at least 1, or never"),
+        (["--from", "teller.py:x"], "'x' is no step of teller.py; give its number"),
+        (
+            ["--until", "view.count"],
+            "View has no 'count' for an expression; write view[a]",
+        ),
+        (
+            ["--until", "view[c].count"],
+            "name 'c' is not defined; there are a, b, Counter",
+        ),
         (["--faults", "drop=1"], "not understood at 'drop=1'"),
+        (["--faults", ""], "write declared, none, or NAME=N"),
+        (["--faults", "resets=1,"], "not understood at ''"),
+        (["--faults", "drops=1,drops=0"], "name drops twice; name it once"),
+        (["--faults", "deaf=2"], "add silent_resets=1, or write none"),
         (["--from", "gone.wl"], "there is no trace gone.wl"),
         (["--from", "teller.py"], "teller.py is not a trace"),
         (["--property", "gone"], "has no property 'gone'"),
@@ -203,6 +231,11 @@ def test_a_run_that_there_is_no_time_to_shorten_is_shown_as_it_was_found():
 )
 def test_what_is_no_option_is_refused(options: list[str], text: str):
     assert text in refusal(run("predict", "teller.py", *options))
+
+
+def test_an_expression_that_fails_names_no_file_of_ours():
+    for text in ("view.count", "view[c].count", "1 / 0"):
+        assert ".py" not in refusal(run("predict", "teller.py", "--until", text))
 
 
 def test_the_paper_s_algorithm_is_one_option_away():

@@ -58,7 +58,7 @@ def test_a_dead_state_is_reported_with_both_runs():
         "  is_heard  liveness: violated after 2 steps",
         "    replay worldline replay worldline-out/lossy-is_heard.wl lossy.py",
         "    critical step 2, drop at b Request() from a",
-        "    certified: of all 1 states that can follow none is live",
+        "    certified: of the 1 state that can follow none is live",
         "    of 60 walks from the step before 60 became live",
         "    closest live run  worldline-out/lossy-is_heard-live.wl",
         "the run",

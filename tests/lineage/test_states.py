@@ -154,7 +154,7 @@ def test_a_budget_gives_unknown_and_the_round_that_was_reached():
         stepper_of(RoundsSubject(system, scope)), budget=SearchBudget(executions=60)
     )
     assert found.verdict is Verdict.UNKNOWN
-    assert found.notes[0].endswith("rounds 1..4 of 8 are decided for up to 1 faults")
+    assert found.notes[0].endswith("rounds 1..4 of 8 are decided for up to 1 fault")
     assert found.notes[1:] == ("with up to 0 faults nothing breaks",)
 
 

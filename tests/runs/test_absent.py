@@ -96,6 +96,9 @@ def test_a_search_reports_what_is_seen_and_says_what_is_not(engine: wl.Engine):
     assert rows["a_holds_nine"].verdict is wl.Verdict.UNKNOWN
     assert (rows["a_holds_nine"].unseen, report.bound) == (0, "absent nodes")
     assert rows["all_hold"].verdict is wl.Verdict.NOT_SEARCHED
+    assert rows["all_hold"].explanation == (
+        "all states were visited, but absent nodes leave open how runs go on"
+    )
     assert "deadlock" not in rows
     assert (
         "nothing is known of b, taken: 3 of 4 safety and sometimes properties were "
@@ -245,6 +248,21 @@ def test_a_state_kept_by_a_debugger_is_that_of_the_file():
     session = Session(Timeline(read(file), made))
     answer(session, "save again.wl")
     assert read("again.wl").state == read(file).state
+
+
+def test_a_debugger_keeps_what_is_known_without_some_nodes():
+    made = system()
+    session = Session(Timeline(read(state_file(made)), made))
+    answer(session, "save part.wl without b, c")
+    kept = read("part.wl").state
+    assert kept is not None
+    assert (kept.absent, kept.observers) == (("b", "c"), {})
+    assert [node.name for node in kept.nodes] == ["a"]
+    with pytest.raises(
+        wl.UsageError, match="no node 'z' to leave out; the nodes are a"
+    ):
+        answer(session, "save other.wl without z")
+    assert not Path("other.wl").exists()
 
 
 def test_an_answer_for_programs_counts_the_states_in_which_a_property_is_unseen(

@@ -315,10 +315,11 @@ def test_the_state_is_shown_before_the_steps():
     a, b = trace.state.nodes
     unknown = replace(trace.state, nodes=(a,), absent=("b",))
     lines = list(steps(replace(trace, state=unknown)))
-    assert lines[lines.index("") + 1 :][:5] == [
+    assert lines[lines.index("") + 1 :][:6] == [
         "the state in which the run begins",
         "  a  up  patient=True, rash=False, heard=False",
         "     timer again is pending",
+        "     calls left: 0 of 1",
         "  nothing is known of b",
         "",
     ]

@@ -200,7 +200,7 @@ def test_ping_pong_for_ever_is_a_prefix_and_a_cycle() -> None:
     report = wl.check(ping_pong())
     found = report.expect_violated("the_first_has_it")
     assert (found.steps, found.cycle) == (5, 2)
-    assert "after 1 steps, then a cycle of 4 for ever" in str(report)
+    assert "after 1 step, then a cycle of 4 for ever" in str(report)
     assert report.to_json()["properties"][0]["cycle"] == 2
     end = end_of(found)
     assert (end.property, end.kind, end.cycle) == ("the_first_has_it", "liveness", 2)
@@ -247,7 +247,7 @@ def test_a_fault_that_makes_it_unreachable_is_a_violation() -> None:
     # The node is down: the run stops after the crash.
     known = found.expect_violated("is_done")
     assert (known.steps, known.cycle) == (1, 2)
-    assert "after 1 steps, then nothing more for ever" in str(found)
+    assert "after 1 step, then nothing more for ever" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,7 @@ def test_the_trace_has_all_stages_and_replays():
     assert kinds == ["call", "drop", "timer", "drop"]
     assert wl.replay("x.wl", patient()).reproduced
     found = [note for note in report.notes if "from the first state" in note]
-    assert ["is_asked is true, 1 steps on" in found[0], "lost" in found[1]] == [
-        True
-    ] * 2
+    assert ["is_asked is true, 1 step on" in found[0], "lost" in found[1]] == [True] * 2
 
 
 def test_a_goal_that_is_true_at_once_changes_nothing():

@@ -398,12 +398,60 @@ def test_ids_kept_in_another_form_are_an_error(form: str) -> None:
 
 
 def test_comparing_ids_by_order_is_an_error_that_names_the_line() -> None:
-    with pytest.raises(wl.Asymmetry, match=r"\(test_symmetry.py:\d+\)") as caught:
+    with pytest.raises(
+        wl.Asymmetry, match=r"\(test_symmetry.py:\d+ in \S+\); to send"
+    ) as caught:
         wl.check(voters("least"), traces=False)
-    assert "==" in caught.value.remedy
+    assert "for node in self.peers; compare ids with == only" in caught.value.remedy
     assert wl.check(voters("least"), traces=False, symmetry=False).states > 1
     a, b = wl.ids("a", "b")
     assert a < b
+
+
+@wl.node
+class Hub:
+    """Answers everybody who has asked so far."""
+
+    askers: set[wl.NodeId] = wl.field(default_factory=set)
+    is_sorted: bool = False
+
+    @wl.on(Ask)
+    def ask(self, ctx: wl.Context, src: wl.NodeId, msg: Ask) -> None:
+        self.askers.add(src)
+        for node in sorted(self.askers) if self.is_sorted else self.askers:
+            ctx.send(node, Ask())
+
+
+@wl.node
+class Asker:
+    """Asks the hub once, and counts the answers."""
+
+    answers: int = 0
+
+    @wl.call
+    def begin(self, ctx: wl.Context, hub: wl.NodeId) -> None:
+        ctx.send(hub, Ask())
+
+    @wl.on(Ask)
+    def answered(self, ctx: wl.Context, src: wl.NodeId, msg: Ask) -> None:
+        self.answers += 1
+
+
+def test_a_message_to_each_of_a_set_of_alike_nodes_needs_no_order() -> None:
+    def asked(*, is_sorted: bool) -> wl.System:
+        hub, *askers = wl.ids("hub", "a", "b")
+        return wl.System(
+            {hub: Hub(is_sorted=is_sorted), **{node: Asker() for node in askers}},
+            workload=[
+                wl.script(node, [wl.invoke(Asker.begin, hub)]) for node in askers
+            ],
+            symmetry=[wl.symmetric(askers)],
+        )
+
+    system = asked(is_sorted=False)
+    assert wl.check(system, traces=False).states == len(Space(system, 5_000).orbits())
+    with pytest.raises(wl.Asymmetry, match="without sorted"):
+        wl.check(asked(is_sorted=True), traces=False)
 
 
 def test_ids_kept_as_ids_are_right() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
+from worldline.model.counts import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,6 +146,7 @@ def _shorter(
     (shorter,) = report.properties
     if shorter.steps != row.steps:
         notes.append(
-            f"{row.name} was found after {row.steps} steps: {row.trace} has these"
+            f"{row.name} was found after {counted(row.steps or 0, 'step')}: {row.trace} "
+            "has these"
         )
     return shorter, report.seconds

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from worldline.cli.terminal import unguarded
+from worldline.model.counts import counted
 from worldline.model.printable import one_line
 
 if TYPE_CHECKING:
@@ -93,15 +94,17 @@ def line(progress: Progress) -> str:
         rate = progress.walk_steps / progress.seconds if progress.seconds > 0 else 0.0
         states = ""
         if progress.local_states:
-            states = f"{progress.local_states:,} states of nodes, "
+            states = f"{counted(progress.local_states, 'state')} of nodes, "
         return (
-            f"{progress.walks:,} walks of {progress.walk_steps:,} steps, {rate:,.0f}/s, "
+            f"{counted(progress.walks, 'walk')} of "
+            f"{counted(progress.walk_steps, 'step')}, {rate:,.0f}/s, "
             f"{states}{progress.memory_mb:,.0f} MiB, {progress.seconds:,.0f} s"
         )
     rate = progress.states / progress.seconds if progress.seconds > 0 else 0.0
     what = "liveness: " if progress.liveness else ""
     return (
-        f"{what}{progress.states:,} states, {rate:,.0f}/s, depth {progress.depth}, "
+        f"{what}{counted(progress.states, 'state')}, {rate:,.0f}/s, "
+        f"depth {progress.depth}, "
         f"frontier {progress.frontier:,}, {progress.memory_mb:,.0f} MiB, "
         f"{progress.seconds:,.0f} s"
     )
@@ -142,8 +145,10 @@ def shrink_line(progress: ShrinkProgress) -> str:
     '40 deliveries (9 externals), 1,200 schedules, 90,000 events, 2 s'
     """
     return (
-        f"{progress.deliveries:,} deliveries ({progress.externals:,} externals), "
-        f"{progress.schedules:,} schedules, {progress.events:,} events, "
+        f"{counted(progress.deliveries, 'delivery', 'deliveries')} "
+        f"({counted(progress.externals, 'external')}), "
+        f"{counted(progress.schedules, 'schedule')}, "
+        f"{counted(progress.events, 'event')}, "
         f"{progress.seconds:,.0f} s"
     )
 
@@ -159,6 +164,7 @@ def run_line(progress: RunProgress) -> str:
     """
     rate = progress.events / progress.seconds if progress.seconds > 0 else 0.0
     return (
-        f"{progress.up} of {progress.nodes} nodes up, {progress.events:,} events, "
+        f"{progress.up} of {counted(progress.nodes, 'node')} up, "
+        f"{counted(progress.events, 'event')}, "
         f"{rate:,.0f}/s, {progress.seconds:,.0f} s"
     )

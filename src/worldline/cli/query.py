@@ -16,6 +16,7 @@ from worldline import _command
 from worldline.cli.options import add_json, add_partial, place, positive, print_json
 from worldline.cli.recordings import add_target_option, again_with_target, as_trace
 from worldline.cli.terminal import print_lines
+from worldline.model.counts import counted
 
 if TYPE_CHECKING:
     from worldline.querying.asking import QueryResult
@@ -199,7 +200,7 @@ def _schema_lines(counts: dict[str, int]) -> Iterator[str]:
 
     for table in (*TABLES, *VIEWS):
         count = counts.get(table.name)
-        many = "" if count is None else f", {count:,} row{'s' * (count != 1)}"
+        many = "" if count is None else f", {counted(count, 'row')}"
         yield f"{table.name}{many}: {table.meaning}"
         widths = [max(map(len, column), default=0) for column in _pairs(table.columns)]
         for column in table.columns:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from worldline.cli.terminal import print_lines, unguarded
+from worldline.model.counts import counted
 from worldline.model.printable import one_line
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def print_table(result: QueryResult) -> None:
         _print_fitting(result)
     else:
         print_lines(_lines(result))
-    print(f"({len(result.rows):,} row{'s' * (len(result.rows) != 1)})")
+    print(f"({counted(len(result.rows), 'row')})")
 
 
 def _print_fitting(result: QueryResult) -> None:

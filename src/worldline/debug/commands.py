@@ -167,7 +167,7 @@ _TABLE = (
     Command(("possible", "enabled"), "[STEP]", state_commands.possible),
     Command(("diff", "d"), "[A [B]] [NODE ...]", state_commands.diff),
     Command(("compare", "cmp"), "", state_commands.compare),
-    Command(("save",), "FILE", saving.save),
+    Command(("save",), "FILE [without NODE,...]", saving.save),
     Command(("info", "i"), "", info),
     Command(("help", "h", "?"), "[COMMAND]", help_on),
     Command(("quit", "q", "exit"), "", leave),

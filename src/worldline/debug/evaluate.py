@@ -19,7 +19,7 @@ from worldline.debug.allowance import Allowance
 from worldline.debug.calling import AllowedFunction, builtins
 from worldline.debug.interpreter import Interpreter
 from worldline.debug.scopes import NameScope
-from worldline.model.errors import UsageError, WorldlineError
+from worldline.model.errors import ModelError, UsageError, WorldlineError
 from worldline.model.fields import Role
 from worldline.model.message import Envelope
 from worldline.model.semantics.hidden import PendingTimer
@@ -136,12 +136,19 @@ class Expressions:
         ------
         UsageError
             If it is no expression, or uses a private name. What it raises when it is
-            evaluated is passed on.
+            evaluated is passed on; `ModelError` if it asks for what there is not.
         """
         expression = self.parse(text)
 
         def holds(view: View) -> bool:
-            value = self._value(expression, view)
+            try:
+                value = self._value(expression, view)
+            except (NameError, UsageError) as error:
+                raise ModelError(
+                    f"{shorten(text, _WIDEST)!r} cannot be evaluated: {error}",
+                    remedy=f"write view[{view.nodes[0]}].FIELD for a field of a node",
+                    located=True,
+                ) from None
             if callable(value) or isinstance(value, GeneratorType | AllowedFunction):
                 return yes_or_no(value, None, f"the expression {text!r}")
             return bool(value)

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from worldline.debug.answers import Answer
 from worldline.debug.session import Session
+from worldline.model.absent import without
 from worldline.model.errors import UsageError
+from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import Ending, record
 from worldline.trace.format import write
-from worldline.worlds.checkpoint import take
+from worldline.worlds.checkpoint import Checkpoint, take
 from worldline.worlds.direct import DirectWorld
 
 
@@ -18,8 +20,10 @@ def save(session: Session, rest: str) -> Answer:
     """Write this state to a file, as a trace without steps.
 
     ``save here.wl``; then ``worldline check TARGET --from here.wl`` searches on from
-    here, and what it finds is replayed without the steps before.
+    here, and what it finds is replayed without the steps before. ``save here.wl without
+    a,b`` leaves out what is known of these nodes, which are absent there.
     """
+    rest, _, absent = rest.partition(" without ")
     if not rest:
         raise UsageError("save to which file?", remedy="write save FILE.wl")
     if Path(rest).exists():
@@ -31,6 +35,8 @@ def save(session: Session, rest: str) -> Answer:
             remedy="go back a step",
         )
     kept = take(timeline.at(step))
+    if names := [name.strip() for name in absent.split(",") if name.strip()]:
+        kept = _known_without(timeline.system, kept, names)
     trace = record(
         DirectWorld(timeline.system),
         [],
@@ -45,3 +51,23 @@ def save(session: Session, rest: str) -> Answer:
     return Answer(
         {"step": step, "file": rest}, [f"the state of step {step} is in {rest}"]
     )
+
+
+def _known_without(system: System, state: Checkpoint, names: list[str]) -> Checkpoint:
+    """Return a state of which nothing is known of some nodes.
+
+    Raises
+    ------
+    UsageError
+        If the system has no node of a name.
+    """
+    by_name = {node.name: node for node in system.ids}
+    for name in names:
+        if name not in by_name:
+            raise UsageError(
+                f"there is no node {name!r} to leave out",
+                remedy=f"the nodes are {', '.join(by_name)}",
+            )
+    nodes = [by_name[name] for name in names]
+    known = without(system, state.snapshot, nodes)
+    return Checkpoint(known, state.ignored)

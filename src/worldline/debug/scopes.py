@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
+from worldline.model.data.identity import NodeId
+
 
 @final
 class NameScope:
@@ -39,8 +41,9 @@ class NameScope:
             if name in scope._names:
                 return scope._names[name]
             scope = scope._outer
-        names = ", ".join(sorted(self._outermost()._names))
-        raise NameError(f"name {name!r} is not defined; there are {names}")
+        known = self._outermost()._names
+        names = sorted(known, key=lambda one: (not isinstance(known[one], NodeId), one))
+        raise NameError(f"name {name!r} is not defined; there are {', '.join(names)}")
 
     def _outermost(self) -> NameScope:
         scope = self

@@ -26,6 +26,7 @@ from worldline.dedalus.syntax import (
     Variable,
 )
 from worldline.dedalus.walk import CRASH, comparisons, literals
+from worldline.model.counts import counted
 
 Slot: TypeAlias = tuple[str, int] | tuple[int, str]
 """A column of a relation, or a variable of a rule."""
@@ -83,7 +84,7 @@ class ColumnTypes:
     def _count(self, atom: Atom) -> None:
         arity = self.arity.setdefault(atom.relation, len(atom.terms))
         if arity != len(atom.terms):
-            given = f"{len(atom.terms)} column{'s' * (len(atom.terms) != 1)}"
+            given = counted(len(atom.terms), "column")
             what = f"{atom.relation} has {given} here, and {arity} before"
             if atom.relation == CRASH:
                 what = f"{CRASH} has {given} here"

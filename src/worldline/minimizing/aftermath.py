@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.minimizing.sameness import safety_of
+from worldline.model.counts import counted
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.properties import Property
@@ -78,8 +79,7 @@ class OtherViolation:
     end: Snapshot | None
 
     def __str__(self) -> str:
-        steps = len(self.expected)
-        after = f"after {steps} step{'' if steps == 1 else 's'}"
+        after = f"after {counted(len(self.expected), 'step')}"
         if isinstance(self.what, Failure):
             return f"it ends in {self.what.kind} {self.what.name} {after}"
         return f"{self.name} is violated {after}"
@@ -251,7 +251,7 @@ def _absence(left_out: ShrunkStep, absent: Sequence[ShrunkStep]) -> str:
             why = " (its message waits behind this one)"
     nor = ""
     if more:
-        nor = f", nor can {len(more)} later one{'' if len(more) == 1 else 's'}"
+        nor = f", nor can {counted(len(more), 'later one')}"
     return f"step {first.place + 1} cannot happen{why}{nor}"
 
 

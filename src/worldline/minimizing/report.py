@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline.minimizing.aftermath import NeededStep
+from worldline.model.counts import counted
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, PropertyReport, property_lines
@@ -201,7 +202,8 @@ class MinimizeReport(BaseReport):
     def _cost(self) -> str:
         speed = self.events / self.seconds if self.seconds > 0 else 0.0
         return (
-            f"  {self.schedules:,} schedules, {self.events:,} events, "
+            f"  {counted(self.schedules, 'schedule')}, "
+            f"{counted(self.events, 'event')}, "
             f"{self.seconds:.2f} s ({speed:,.0f}/s)"
         )
 
@@ -231,7 +233,7 @@ class MinimizeReport(BaseReport):
         if self.seed != self.runs[0].seed:
             where = "no file" if self.original is None else self.original
             which = f"that of seed {self.seed}, another run, in {where}"
-        runs = "1 failing run" if failing == 1 else f"{failing} failing runs"
+        runs = counted(failing, "failing run")
         head = f"  from {runs}; the smallest became of {which}"
         return [head, *(f"    {one}" for one in self.runs)]
 
@@ -243,16 +245,16 @@ class MinimizeReport(BaseReport):
                 size = one.deliveries, one.externals
                 lines.append(
                     f"    {one.name:<18} {size[0]:>6,} ({size[1]:,})  "
-                    f"{one.schedules:,} schedules, {one.seconds:.2f} s"
+                    f"{counted(one.schedules, 'schedule')}, {one.seconds:.2f} s"
                 )
         return lines
 
 
 def deliveries_of(count: int) -> str:
     """Return so many deliveries in words."""
-    return f"{count:,} deliver{'y' if count == 1 else 'ies'}"
+    return counted(count, "delivery", "deliveries")
 
 
 def externals_of(count: int) -> str:
     """Return so many externals in words."""
-    return f"{count:,} external{'' if count == 1 else 's'}"
+    return counted(count, "external")

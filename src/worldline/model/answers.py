@@ -77,7 +77,7 @@ def unseen(system: Structure, read: ColumnRead) -> Unseen:
 
 def seen_for(function: Pure, view: View, nodes: tuple[NodeId, ...]) -> StateVerdict:
     """Do the same where not all may be known, through a view made for this alone."""
-    ways = view.ways
+    ways = view._ways
     if ways is None:
         return holds_for(function, view, nodes)
 

@@ -130,16 +130,22 @@ class Asymmetry(ModelError):
     ----------
     what
         What differs, with both outcomes.
+    remedy
+        What to do about it, if that is known.
+    located
+        Whether the text says already where it is.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, *, remedy: str = "", located: bool = False) -> None:
         super().__init__(
             what,
-            remedy=(
+            remedy=remedy
+            or (
                 "store ids as wl.NodeId, not as ints or strings, compare them with == "
                 "only and let nothing depend on the order of nodes; or leave these "
                 "nodes out of System(symmetry=[...])"
             ),
+            located=located,
         )
 
 

@@ -69,9 +69,9 @@ class Property:
         Unseen
             If it depends on what is not known of the state.
         """
-        if view.ways is None:
+        if view._ways is None:
             return self._judged(view)
-        return view.ways.agreed(lambda: self._judged(view), lambda said: said.holds)
+        return view._ways.agreed(lambda: self._judged(view), lambda said: said.holds)
 
     def answer(self, view: View) -> StateVerdict:
         """Return the verdict in one state, of which not all may be known.

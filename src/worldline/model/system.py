@@ -129,7 +129,7 @@ class System(Declared):
         every script is finished and nothing is in flight, but to nodes that are
         down for good.
     assume, prune
-        Predicates of a view, for `check` and for random runs that judge safety: what
+        Predicates of a view, for `check`, `predict` and random runs that judge safety: what
         follows a state is left out if `assume` is false there, or `prune` true. HOLDS
         says what was assumed; where something was pruned, the verdict is UNKNOWN. No
         trace or replay depends on them, nor do walks for liveness.

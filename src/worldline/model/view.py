@@ -85,16 +85,11 @@ class View:
 
     ``view[node].field`` reads a field; reading an ignored field is an error, and
     crashed nodes are included.
-
-    Attributes
-    ----------
-    ways
-        The ways in which what looks at it is evaluated, if not all may be known; else None.
     """
 
     __slots__ = (
         *("_every", "_instruments", "_made", "_of", "_reader", "_shown", "_system"),
-        *("_shown_node", "ways"),
+        *("_shown_node", "_ways"),
     )
 
     def __init__(
@@ -105,7 +100,8 @@ class View:
         self._instruments = instruments
         self._every: Callable[[View, Pure, int], bool] | None
         self._every = getattr(reader, "every", None)
-        self.ways = AllWays() if getattr(reader, "is_partial", False) else None
+        # The ways in which what looks at it is evaluated, if not all may be known.
+        self._ways = AllWays() if getattr(reader, "is_partial", False) else None
         self._made: dict[NodeId, NodeView] = {}
         # A reader that looks at one node after the other shows each without a dict.
         self._shown_node: NodeId | None = None
@@ -179,7 +175,7 @@ class View:
         dst: NodeId | None = None,
     ) -> tuple[Envelope, ...]:
         """Return the messages under way: ``envelope.src`` and ``envelope.message``."""
-        if self.ways is not None and not self._sees_between(src, dst):
+        if self._ways is not None and not self._sees_between(src, dst):
             raise Unseen("what is under way")
         envelopes: list[Envelope] = []
         for index in self._boxes(dst):
@@ -198,7 +194,7 @@ class View:
         """Say whether a message under way satisfies a predicate of it alone."""
         pure = Pure.of(predicate)
         layout, read = self._system.layout, self._reader.read
-        if self.ways is None:
+        if self._ways is None:
             return any(
                 read(read_of(layout.inbox(index), "any", pure, kind, src))
                 for index in self._boxes(dst)
@@ -289,8 +285,8 @@ class View:
 
     def _open(self, question: Hashable) -> bool:
         """Return what is taken for the answer to a question that nobody can answer."""
-        assert self.ways is not None, "an element is unseen where all is known"
-        return self.ways.open(question)
+        assert self._ways is not None, "an element is unseen where all is known"
+        return self._ways.open(question)
 
     def _is_present(self, index: int) -> bool:
         inbox = self._system.layout.inbox(index)
@@ -303,10 +299,10 @@ class View:
             return all(map(self._is_present, range(len(self.nodes))))
         return self._is_present(self._index(src)) and self._is_present(self._index(dst))
 
-    def apart(self) -> View:
+    def _apart(self) -> View:
         """Return a view of the same state for one element, with ways of its own."""
         made = View(self._system, self._reader, self._instruments)
-        made.ways = None if self.ways is None else AllWays()
+        made._ways = None if self._ways is None else AllWays()
         return made
 
     def _boxes(self, dst: NodeId | None) -> range | tuple[int, ...]:
@@ -331,7 +327,7 @@ def observed(view: View, wrap: Callable[[Structure, Reader], R]) -> tuple[View, 
     """Return a view of the same state, and the reader that its reads go through."""
     reader = wrap(view._system, view._reader)
     made = View(view._system, reader, view._instruments)
-    made.ways = None if view.ways is None else AllWays()  # a reader may not know
+    made._ways = None if view._ways is None else AllWays()  # a reader may not know
     return made, reader
 
 

@@ -66,7 +66,7 @@ def _condition(
     function: Callable[..., Any], view: View, *nodes: NodeId
 ) -> Condition | None:
     with contextlib.suppress(Unseen):  # it may go another way than that which decided
-        return condition_of(function, (view.apart(), *nodes))
+        return condition_of(function, (view._apart(), *nodes))
     return None
 
 
@@ -150,11 +150,11 @@ class _Recording:
         start = len(self.reads)
         self.failing = (function.function, nodes)
         answer: StateVerdict
-        if view.ways is None:
+        if view._ways is None:
             predicate = function.function
             answer = verdict(predicate(view, *nodes), predicate, "a predicate")
         else:
-            answer = seen_for(function, view.apart(), nodes)
+            answer = seen_for(function, view._apart(), nodes)
         if answer is not False:
             self.failing = None
             del self.reads[start:]

@@ -15,6 +15,7 @@ from typing import Any, final
 from worldline.loading.opening import SystemTarget, open_system
 from worldline.loading.predicates import with_predicates
 from worldline.model.arguments import named
+from worldline.model.counts import counted
 from worldline.model.errors import InputError, UsageError, refuse_no_asserts
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
@@ -92,7 +93,7 @@ class Followed(BaseReport):
         lines = [self.head()]
         for row in self.properties:
             lines += property_lines(row, len(row.name))
-        lines.append(f"  {self.happened} of {self.asked} steps happened")
+        lines.append(f"  {self.happened} of {counted(self.asked, 'step')} happened")
         return "\n".join(map(one_line, [*lines, *self.note_lines()]))
 
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import final
 
+from worldline.model.counts import counted
 from worldline.model.errors import Timeless, Unseen
 from worldline.model.gauges import Gauge, TimedStep, fold
 from worldline.model.instruments import Instruments
@@ -320,5 +321,6 @@ class _Watched:
             return "false at the end, and not due"
         if self._watch.alarms.spans:
             return "true at the end"
-        count = "1 step" if steps == 1 else f"{steps:,} steps"
-        return f"true after each of {count}" if steps else "true where it begins"
+        if not steps:
+            return "true where it begins"
+        return f"true after each of {counted(steps, 'step')}"

@@ -59,7 +59,15 @@ class Prefix(NamedTuple):
         check_path("from_", place)
         text = os.fspath(place)
         match = _WITH_STEP.fullmatch(text)
-        if match is None or not isinstance(place, str) or Path(text).exists():
+        if not isinstance(place, str) or Path(text).exists():
+            return cls(Path(text))
+        if match is None:
+            file, colon, step = text.rpartition(":")
+            if colon and Path(file).is_file():
+                raise UsageError(
+                    f"{step!r} is no step of {file}",
+                    remedy=f"give its number, as in {file}:12, or {file} for the end",
+                )
             return cls(Path(text))
         return cls(Path(match["path"]), int(match["step"]))
 
@@ -115,7 +123,9 @@ def beginning_after(
             onward, trace.header, (boot, [*prologue, *run]), begins, rerun
         )
     where = f"step {last} of" if whole.steps or begins is None else "the state in"
-    scope = f"from {where} {prefix.path} on, with every fault as often as allowed"
+    scope = f"from {where} {prefix.path} on"
+    if (onward or system).faults.possible():
+        scope += ", with every fault as often as allowed"
     changed = f"the source changed since {prefix.path} was recorded"
     notes = (changed,) if source_changed(trace.header, system) else ()
     return Beginning([start], (scope,), prefix.path, notes)
@@ -176,7 +186,8 @@ def _check_system(header: Header, system: System, path: Path) -> None:
         raise UsageError(
             f"{path} was recorded with {_parameter(name, header.parameters)}, "
             f"not {_parameter(name, given)}",
-            remedy=f"search {_command(header)}",
+            remedy=f"search {_command(header)}, which come from the trace: others need "
+            "a run of their own",
         )
     check_nodes(header, system)
 

@@ -35,7 +35,7 @@ from worldline.runs.rerun import (
 )
 from worldline.runs.restoring import instruments_of, world_of
 from worldline.runs.unseen import SeenReader
-from worldline.show.phrases import NO_PROOF, deadline_phrase
+from worldline.show.phrases import NO_PROOF, deadline_phrase, is_state
 from worldline.trace.format import StrPath, read
 from worldline.trace.records import End, SpanRecord, Trace
 from worldline.worlds.standing import touched_by
@@ -332,7 +332,7 @@ def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
         return True, NO_PROOF
     if verdict is Verdict.VIOLATED:
         return _judge_undeclared(world, end)
-    return True, NO_PROOF
+    return True, "no property is judged in it" if is_state(trace) else NO_PROOF
 
 
 def _judge_due(

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline.model.counts import counted
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import (
@@ -14,7 +15,7 @@ from worldline.runs.report import (
     property_lines,
     refuse_to_hold,
 )
-from worldline.show.phrases import NO_PROOF, open_phrase, shown_phrase
+from worldline.show.phrases import A_STATE, NO_PROOF, open_phrase, shown_phrase
 
 
 @final
@@ -163,10 +164,11 @@ class Replayed(BaseReport):
 
     def __str__(self) -> str:
         lines = self._judged_lines() if self.is_judged else self._recorded_lines()
-        lines.append(
-            f"  {self.verified} of {self.steps} steps went as recorded, "
-            f"{self.seconds:.3f} s ({self.steps_per_s:,.0f}/s)"
-        )
+        if self.steps:
+            lines.append(
+                f"  {self.verified} of {counted(self.steps, 'step')} went as recorded, "
+                f"{self.seconds:.3f} s ({self.steps_per_s:,.0f}/s)"
+            )
         if self.source_changed:
             lines.append("  note: the source changed since this trace was recorded")
         lines += self.note_lines()
@@ -174,7 +176,8 @@ class Replayed(BaseReport):
 
     def _judged_lines(self) -> list[str]:
         """Return what is said of all properties."""
-        said = open_phrase(self.undecided, self.unknown) or NO_PROOF
+        no_proof = NO_PROOF if self.steps else "this state violates nothing"
+        said = open_phrase(self.undecided, self.unknown) or no_proof
         violated = [p.name for p in self.properties if p.verdict is Verdict.VIOLATED]
         if self.divergence is not None:
             said = "NOT REPRODUCED"
@@ -193,6 +196,8 @@ class Replayed(BaseReport):
         shown = "no verdict"
         if self.verdict is not None:
             shown = shown_phrase(self.verdict.value, self.property_name)
+        if self.verdict is Verdict.UNKNOWN and not (self.steps or self.property_name):
+            shown = A_STATE
         word = "reproduced" if self.reproduced else "NOT REPRODUCED"
         lines = [f"{self.system}: {shown}, {word}"]
         reason = self.explanation if self.divergence is None else str(self.divergence)

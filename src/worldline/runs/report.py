@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn, final
 
 from worldline.model.arguments import named
+from worldline.model.counts import counted
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.printable import one_line, printable
 from worldline.model.verdicts import Verdict
@@ -185,10 +186,10 @@ def _length(row: PropertyReport) -> str:
     if row.steps is None:
         return ""
     if row.cycle is None:
-        return f" after {row.steps} steps"
+        return f" after {counted(row.steps, 'step')}"
     again = row.steps - row.cycle + 1
     then = f"a cycle of {again} for ever" if again else "nothing more for ever"
-    return f" after {row.cycle - 1} steps, then {then}"
+    return f" after {counted(row.cycle - 1, 'step')}, then {then}"
 
 
 def property_lines(row: PropertyReport, width: int) -> list[str]:

@@ -91,6 +91,7 @@ def _node(system: System, state: Checkpoint, index: int) -> NodeStateRecord:
         ignored=ignored or None,
         timers=tuple(_pending(hidden)),
         scripts=tuple(hidden.positions),
+        calls=tuple(len(script.calls) for script in hidden.scripts) or None,
         sequence=hidden.counter,
         messages=tuple(map(_message, inbox.envelopes())),
         links=tuple(_links(inbox)),

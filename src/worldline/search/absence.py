@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from worldline.engine.exploration import Exploration
+from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import PropertyReport
 from worldline.search.question import SearchQuery
@@ -42,6 +43,6 @@ def with_unseen(row: PropertyReport, unseen: int, states: int) -> PropertyReport
         return replace(row, unseen=unseen)
     # Once it is violated or reached, nobody asks and counts any more.
     least = "" if row.verdict is Verdict.UNKNOWN else "at least "
-    said = f"unseen in {least}{unseen:,} of {states:,} states"
+    said = f"unseen in {least}{unseen:,} of {counted(states, 'state')}"
     explanation = f"{row.explanation}\n{said}" if row.explanation else said
     return replace(row, unseen=unseen, explanation=explanation)

@@ -76,4 +76,4 @@ def _predicates(
 def _said(role: str, predicate: Predicate, view: View) -> bool:
     """Return what a function says about a state."""
     judged = Property(role, PropertyKind.SAFETY, predicate, "the function given as")
-    return judged.judge(view if view.ways is None else view.apart()).holds
+    return judged.judge(view if view._ways is None else view._apart()).holds

@@ -26,6 +26,7 @@ from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode.interrupts import heard, pending
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import PropertyReport
+from worldline.search.absence import ABSENT
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.report import Progress
 from worldline.worlds.tabulated import TabulatedWorld
@@ -128,6 +129,8 @@ class Liveness:
                 "symmetry is used, and a cycle of states up to names need not be one "
                 "of states; search without it (--no-symmetry, symmetry=False)"
             )
+        if bound == ABSENT:
+            return "all states were visited, but absent nodes leave open how runs go on"
         if bound is not None:
             return f"the space was not exhausted (bound: {bound})"
         if search.statistics.states > self.limit:

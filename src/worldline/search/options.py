@@ -44,7 +44,7 @@ class SearchOptions(SystemOptions):
         Text("TRACE[:STEP]"),
         flag="--from",
         written="a trace without steps is a state; TARGET must be that of the trace and "
-        "is not needed for zoo:NAME; parameters come from the trace",
+        "is not needed for zoo:NAME; parameters come from the trace, and -p gives no others",
     )
     until: Iterable[StatePredicate] = option(
         (),

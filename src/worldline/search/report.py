@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.engine.profile import Profile
+from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, property_lines
 from worldline.runs.timeless import NOT_HERE
@@ -93,7 +94,7 @@ class Report(BaseReport):
             lines += property_lines(row, width)
         rate = self.generated / self.seconds if self.seconds > 0 else 0.0
         lines.append(
-            f"  {self.states:,} states, {self.generated:,} generated, "
+            f"  {counted(self.states, 'state')}, {self.generated:,} generated, "
             f"depth {self.depth}, {self.seconds:.2f} s ({rate:,.0f}/s), "
             f"{self.peak_mb:,.0f} MiB, engine {self.engine}, seed {self.seed}"
         )

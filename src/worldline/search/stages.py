@@ -14,6 +14,7 @@ from typing import TypeAlias, final
 from worldline.engine.expand import Expander
 from worldline.engine.exploration import Exploration, Hit, StateCheck
 from worldline.model.arguments import named
+from worldline.model.counts import counted
 from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -117,7 +118,7 @@ def _is_violated(search: Exploration) -> bool:
 
 
 def _stopped(staged: Staged, search: Exploration, goal: Property) -> Staged:
-    states = f"{search.statistics.states:,} states"
+    states = counted(search.statistics.states, "state")
     note = f"the search for {goal.name} ended before it was true: {states} seen"
     if _is_violated(search):
         note = f"found in the search for {goal.name}"
@@ -139,7 +140,7 @@ def _moved(
     way = confirm(direct, start, expected, world.decode(end))
     if not goal.judge(direct.view).holds:
         raise Nondeterminism(goal.name, "was true", "false in the same state")
-    steps = "at once" if not way else f"{len(way)} steps on"
+    steps = "at once" if not way else f"{counted(len(way), 'step')} on"
     scope = f"then from the first state where {goal.name} is true, {steps}"
     return Beginning(
         [start_after(system, start.boot, [*start.prologue, *way], start.begins)],

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
+from worldline.model.counts import counted
 from worldline.model.kinds import KINDS
 from worldline.show.phrases import event_phrase, verdict_phrase
 from worldline.trace.json_text import shorten, show
@@ -87,8 +88,8 @@ def pairings(trace: Trace, other: Trace) -> list[Pairing]:
 def beside(trace: Trace, other: Trace) -> Iterator[str]:
     """Yield a run, each step with its number in another run, and what was changed."""
     pairs = pairings(trace, other)
-    yield f"{trace.header.system}: {verdict_phrase(trace.end)}"
-    if (said := verdict_phrase(other.end)) != verdict_phrase(trace.end):
+    yield f"{trace.header.system}: {verdict_phrase(trace)}"
+    if (said := verdict_phrase(other)) != verdict_phrase(trace):
         yield f"  the other: {said}"
     counts = [
         f"{count} {words}"
@@ -96,7 +97,8 @@ def beside(trace: Trace, other: Trace) -> Iterator[str]:
         if (count := sum(pair.fate is fate for pair in pairs))
     ]
     yield (
-        f"  {len(pairs)} steps beside {len(other.run)}: {', '.join(counts) or 'none'}"
+        f"  {counted(len(pairs), 'step')} beside {len(other.run)}: "
+        f"{', '.join(counts) or 'none'}"
     )
     yield ""
     lane = max(len(name) for name in trace.header.names)

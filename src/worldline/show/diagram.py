@@ -42,7 +42,7 @@ _LIVE, _DEAD, _CROSSED = "│", "┊", "╪"
 
 def diagram(trace: Trace) -> Iterator[str]:
     """Yield the lines of the diagram."""
-    yield shorten(f"{trace.header.system}: {verdict_phrase(trace.end)}", WIDTH)
+    yield shorten(f"{trace.header.system}: {verdict_phrase(trace)}", WIDTH)
     used = {_mark(step) for step in trace.steps if step.node is not None}
     yield from _key(used)
     lanes = _Lanes(trace, trace.run)

@@ -39,7 +39,7 @@ def dot(trace: Trace) -> Iterator[str]:
     shown = _drawn(trace)
     yield "digraph trace {"
     yield '  node [shape=box, style=rounded, fontname="sans-serif"];'
-    yield f"  label={_quoted(f'{trace.header.system}: {verdict_phrase(trace.end)}')};"
+    yield f"  label={_quoted(f'{trace.header.system}: {verdict_phrase(trace)}')};"
     for number, lane in enumerate((*trace.header.names, NETWORK)):
         steps = [s for s in trace.steps if s.step in shown and lane_of(s) == lane]
         if steps:
@@ -112,7 +112,7 @@ def mermaid(trace: Trace) -> Iterator[str]:
         yield f"  {_mermaid_step(step, trace, names, every)}"
     if again:
         yield "  end"
-    yield f"  Note over {every}: {_plain(verdict_phrase(trace.end))}"
+    yield f"  Note over {every}: {_plain(verdict_phrase(trace))}"
 
 
 def _mermaid_step(

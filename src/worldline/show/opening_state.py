@@ -57,9 +57,17 @@ def _owned(node: NodeStateRecord) -> Iterator[str]:
         name = f"{timer.part}.{timer.name}".lstrip(".")
         after = "" if timer.after is None else f", after {timer.after:g} s"
         yield f"timer {name}{_payload(timer.payload)} is pending{after}"
+    if left := ", ".join(_left(node)):
+        yield f"calls left: {left}"
     for one in node.messages:
         yield f"{show(one.message)} from {one.src} is under way"
     yield from map(_link, node.links)
+
+
+def _left(node: NodeStateRecord) -> Iterator[str]:
+    """Yield how many calls of each script are left."""
+    for made, calls in zip(node.scripts, node.calls or (), strict=False):
+        yield f"{calls - made} of {calls}"
 
 
 def _payload(payload: Json) -> str:

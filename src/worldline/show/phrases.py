@@ -16,10 +16,12 @@ from worldline.trace.records import (
     SpanRecord,
     StepRecord,
     TimerRecord,
+    Trace,
 )
 
 FOR_EVER = "then for ever:"
 NO_PROOF = "this run violates nothing"
+A_STATE = "a state, with no steps"
 STOPS = "then nothing more happens (but faults could), for ever"
 
 Cuts = Sequence[Sequence[str]]
@@ -221,17 +223,25 @@ def deadline_phrase(span: SpanRecord) -> str:
     )
 
 
-def verdict_phrase(end: End | None) -> str:
+def verdict_phrase(trace: Trace) -> str:
     """Return what a run shows, with the property that it is about."""
+    end = trace.end
     if end is None:
         return "no verdict: the trace breaks off"
     is_open = end.verdict == Verdict.UNKNOWN.value and end.property is None
     if is_open and end.explanation is not None:
         return f"UNKNOWN: {end.explanation.message}"
+    if is_open and is_state(trace):
+        return A_STATE
     phrase = shown_phrase(end.verdict, end.property)
     if end.property is not None and end.kind not in (None, end.property):
         phrase += f" ({end.kind})"
     return phrase if end.verdict == Verdict.VIOLATED.value else f"{phrase}: {NO_PROOF}"
+
+
+def is_state(trace: Trace) -> bool:
+    """Say whether a trace has a state to begin in, and nothing that happens there."""
+    return trace.state is not None and not trace.steps
 
 
 def open_phrase(undecided: Sequence[str], unknown: Sequence[str]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
+from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.show.opening_state import state_lines, unseen_nodes
 from worldline.show.phrases import (
+    A_STATE,
     change_phrases,
     cycle_phrase,
     deadline_phrase,
@@ -91,7 +93,7 @@ def run_lines(trace: Trace, remarks: Mapping[int, str] | None = None) -> list[st
 def header_lines(trace: Trace) -> Iterator[str]:
     """Yield what was run: the system, its nodes and network, what it was run by."""
     header = trace.header
-    yield f"{header.system}: {verdict_phrase(trace.end)}{_length(trace)}"
+    yield f"{header.system}: {verdict_phrase(trace)}{_length(trace)}"
     for kind in dict.fromkeys(node.kind for node in header.nodes):
         names = [node.name for node in header.nodes if node.kind == kind]
         yield f"  {kind}: {', '.join(names)}"
@@ -121,7 +123,7 @@ def deadline_lines(end: End) -> Iterator[str]:
 
 def end_lines(trace: Trace) -> Iterator[str]:
     """Yield the verdict and why it is so."""
-    yield verdict_phrase(trace.end)
+    yield verdict_phrase(trace)
     if trace.end is None:
         return
     yield from critical_lines(trace.end)
@@ -143,17 +145,13 @@ def end_lines(trace: Trace) -> Iterator[str]:
 
 
 def _length(trace: Trace) -> str:
-    if trace.end is None:
+    if trace.end is None or verdict_phrase(trace) == A_STATE:
         return ""
     return (
-        f" after {_count(trace.end.steps, 'step')} "
-        f"({_count(trace.end.deliveries, 'delivery', 'deliveries')}, "
-        f"{_count(trace.end.externals, 'external')})"
+        f" after {counted(trace.end.steps, 'step')} "
+        f"({counted(trace.end.deliveries, 'delivery', 'deliveries')}, "
+        f"{counted(trace.end.externals, 'external')})"
     )
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _network(header: Header) -> str:

@@ -86,6 +86,8 @@ class NodeStateRecord:
         In the order in which they were set.
     scripts
         How many calls of each script of the node were made.
+    calls
+        How many each of them has; none in older files.
     sequence
         How many numbers of its sequence it has used up.
     messages
@@ -100,6 +102,7 @@ class NodeStateRecord:
     ignored: dict[str, Json] | None = checked(optional(mapping(data)), later=True)
     timers: tuple[PendingRecord, ...] = checked(many(nested(PendingRecord)))
     scripts: tuple[int, ...] = checked(many(whole()))
+    calls: tuple[int, ...] | None = checked(optional(many(whole())), later=True)
     sequence: int = checked(whole())
     messages: tuple[MessageRecord, ...] = checked(many(nested(MessageRecord)))
     links: tuple[LinkRecord, ...] = checked(many(nested(LinkRecord)))

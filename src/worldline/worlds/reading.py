@@ -91,7 +91,7 @@ class PartialReader:
     def nested(
         self, view: View, function: Pure, nodes: tuple[NodeId, ...]
     ) -> StateVerdict:
-        return seen_for(function, view.apart(), nodes)
+        return seen_for(function, view._apart(), nodes)
 
 
 _IMMUTABLE = frozenset(

@@ -296,7 +296,7 @@ def test_until_is_where_it_begins(predict: Predict):
         ({"faults": 3}, "faults is 3"),
         (
             {"faults": "crash=1"},
-            "not understood at 'crash=1'; write declared, or NAME=N",
+            "not understood at 'crash=1'; write declared, none, or NAME=N",
         ),
         ({"faults": "drops=-1"}, "not understood at 'drops=-1'"),
         ({"faults": "connection_errors=1"}, "cannot happen on datagrams"),

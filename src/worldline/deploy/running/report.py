@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
 from worldline.deploy.counts import NodeCounts
+from worldline.model.counts import counted
 from worldline.worlds.weather import WeatherEvent
 
 TICK_S = 1.0
@@ -183,10 +184,10 @@ class RunReport:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        count = len(self.nodes)
         yield (
-            f"{self.system}: {count} node{'s' * (count != 1)}, {self.seconds:,.1f} s, "
-            f"{self.events:,} events, {self.events_per_second:,.0f}/s"
+            f"{self.system}: {counted(len(self.nodes), 'node')}, "
+            f"{self.seconds:,.1f} s, "
+            f"{counted(self.events, 'event')}, {self.events_per_second:,.0f}/s"
         )
         yield from _table(self.nodes)
         for node in self.nodes:
@@ -195,7 +196,8 @@ class RunReport:
             if node.journal_failure is not None:
                 yield f"  {node.node}: its journal failed: {node.journal_failure}"
             if node.unrecorded:
-                yield f"  {node.node}: {node.unrecorded:,} events are in no journal"
+                lost = counted(node.unrecorded, "event is", "events are")
+                yield f"  {node.node}: {lost} in no journal"
         if self.error is not None:
             yield f"  it ended: {self.error}"
         for note in self.notes:

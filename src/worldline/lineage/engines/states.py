@@ -27,6 +27,7 @@ from worldline.injection.scope import Fault, FaultSet
 from worldline.injection.stepper import Injection, RoundState, Stepper
 from worldline.lineage.engines.loop import smallest
 from worldline.lineage.engines.trials import FaultsProgress, SearchBudget, SearchResult
+from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 
 FIRST_LIMITS = (0, 1, 2, 3)
@@ -174,12 +175,17 @@ class _Search:
         else:
             verdict = Verdict.UNKNOWN
         count = self._explored or self._states
-        notes = [f"{count:,} states in {self.rounds} rounds"]
+        notes = [f"{counted(count, 'state')} in {counted(self.rounds, 'round')}"]
         if bound is not None:
             eot = self._stepper.scope.eot
             notes = [
-                f"{self._states:,} states; rounds 1..{self.rounds} of {eot} are decided"
-                + ("" if self._limit is None else f" for up to {self._limit} faults")
+                f"{counted(self._states, 'state')}; "
+                f"rounds 1..{self.rounds} of {eot} are decided"
+                + (
+                    ""
+                    if self._limit is None
+                    else f" for up to {counted(self._limit, 'fault')}"
+                )
             ]
             if self._limit != 0 and not falsifiers:
                 fewer = FIRST_LIMITS[-1] if self._limit is None else self._limit - 1

@@ -14,6 +14,7 @@ from worldline.lineage.explaining.spacetime import spacetime
 from worldline.lineage.explaining.style import KEY_OF_LINEAGE, KEY_OF_RUNS, PAGE_STYLE
 from worldline.lineage.explaining.svg import written
 from worldline.lineage.explaining.words import goal_words, sentences
+from worldline.model.counts import counted
 from worldline.model.errors import UsageError
 from worldline.model.printable import printable
 from worldline.trace.storing import store_folder
@@ -80,7 +81,7 @@ def page_text(
     """Return the page; for the parameters see `report_files`."""
     verdict, scope = report.verdict.value, report.scope
     system, because = written(report.system), written(report.because)
-    runs = f"{report.executions:,} execution{'' if report.executions == 1 else 's'}"
+    runs = counted(report.executions, "execution")
     good, *bad = reported
     parts = [
         f'<h1>{system}: <span class="{verdict}">{verdict.upper()}</span>{because}</h1>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from worldline.injection.scope import Crash, Delay, FaultSet, Loss, Scope, in_order
+from worldline.model.counts import counted
 
 _MOST_LINKS = 3
 """How many links are named one by one."""
@@ -144,7 +145,7 @@ def delay_words(delay: Delay) -> str:
     >>> delay_words(Delay(3, "a", "b", 2))
     'a→b of 3 is 2 rounds late'
     """
-    late = f"{delay.by} round{'s' if delay.by > 1 else ''} late"
+    late = f"{counted(delay.by, 'round')} late"
     return f"{delay.src}→{delay.dst} of {delay.time} is {late}"
 
 

@@ -14,6 +14,7 @@ from worldline.lineage.explaining.lines import wrapped
 from worldline.lineage.explaining.phrases import faults_phrase
 from worldline.lineage.explaining.sweeping import sweep_json, sweep_lines
 from worldline.lineage.explaining.words import names, sentences
+from worldline.model.counts import counted
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, PropertyFailed, property_lines
@@ -148,7 +149,7 @@ class FaultsReport(BaseReport):
         width = max((len(p.name) for p in self.properties), default=0)
         for row in self.properties if len(self.properties) > 1 else ():
             lines += property_lines(row, width)[:1]
-        runs = f"{self.executions:,} execution{'' if self.executions == 1 else 's'}"
+        runs = counted(self.executions, "execution")
         lines.append(f"  {runs}, {self.seconds:.2f} s, engine {self.engine}")
         if self.verdict is Verdict.HOLDS and self.assumptions:
             lines.append(f"  assuming: {'; '.join(self.assumptions)}")

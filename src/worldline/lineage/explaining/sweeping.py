@@ -8,6 +8,7 @@ from typing import Any
 from worldline.injection.scope import Scope
 from worldline.lineage.engines.sweep import ScopeAnswer, Swept, Tried
 from worldline.lineage.explaining.words import names
+from worldline.model.counts import counted
 
 _OTHERS = {
     ScopeAnswer.SHORT: "broken even without faults: too short, or wrong",
@@ -19,9 +20,8 @@ _OTHERS = {
 
 def sweep_lines(swept: Swept, scope: Scope) -> list[str]:
     """Return what a report says of a sweep; the crashes are those of a scope."""
-    many = len(swept.tried)
     end = "the smallest that fails" if swept.bound is None else swept.bound
-    lines = [f"  sweep: {many} scope{'' if many == 1 else 's'}, ended by {end}"]
+    lines = [f"  sweep: {counted(len(swept.tried), 'scope')}, ended by {end}"]
     if (passing := swept.passing) is not None:
         lines.append(
             f"    holds up to EOT {passing.eot}, EFF {passing.eff}, with "

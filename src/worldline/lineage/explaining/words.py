@@ -14,6 +14,7 @@ from worldline.injection.scope import (
     in_order,
 )
 from worldline.injection.subject import Goal
+from worldline.model.counts import counted
 from worldline.model.errors import UsageError
 
 _CEASES = {
@@ -42,7 +43,7 @@ def sentence(fault: Fault, semantics: CrashSemantics) -> str:
         case Loss(time, src, dst):
             return f"in round {time}, what {src} sends to {dst} is lost"
         case Delay(time, src, dst, by):
-            late = f"{by} round{'s' if by > 1 else ''} late"
+            late = f"{counted(by, 'round')} late"
             return f"in round {time}, what {src} sends to {dst} is {late}"
         case Crash(time, node, until, reaches):
             said = f"from round {time} on, {node} {_CEASES[semantics]} (crash)"

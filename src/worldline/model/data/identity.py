@@ -156,8 +156,16 @@ def _refuse_order(one: NodeId, other: NodeId) -> None:
         frame = sys._getframe(2)
         while frame.f_back is not None and frame.f_code.co_filename == __file__:
             frame = frame.f_back
-        place = f"{PurePath(frame.f_code.co_filename).name}:{frame.f_lineno}"
-        raise Asymmetry(f"{one} and {other} are compared ({place}) but symmetric")
+        code = frame.f_code
+        place = f"{PurePath(code.co_filename).name}:{frame.f_lineno} in {code.co_name}"
+        raise Asymmetry(
+            f"{one} and {other} are symmetric, and which of them comes first is asked "
+            f"({place})",
+            remedy="to send to each of a set or dict, go through it as it is, without "
+            "sorted(): for node in self.peers; compare ids with == only; or leave these "
+            "nodes out of System(symmetry=[...])",
+            located=True,
+        )
 
 
 def ids(*names: str) -> tuple[NodeId, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.counts import counted
 from worldline.model.data.canonical import in_order
 from worldline.model.histories.deeds import Client, History, Moment, moments
 from worldline.model.usercode.user_errors import shorten, spelt
@@ -146,7 +147,7 @@ class _Drawing:
         earlier = sum(end < self._first for end in ends)
         later = sum(one.begin > self._last for one in self._intervals)
         said = [
-            f"{count} {what}{'s' * (count > 1)}"
+            counted(count, what)
             for count, what in (
                 (earlier, "earlier operation"),
                 (later, "later operation"),

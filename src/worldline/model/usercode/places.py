@@ -30,6 +30,8 @@ def is_users(filename: str) -> bool:
 def place_of(error: BaseException) -> str:
     """Return where an exception was raised: file name, line and function.
 
+    It is empty where that is no code of the user's: an expression has no lines.
+
     Where a recursion ends depends on how much room there was. So its place is the
     first call of it, with the functions that call each other.
     """
@@ -41,6 +43,9 @@ def place_of(error: BaseException) -> str:
         often = [code for code, count in counts.items() if count > most // 2 > 1]
         trace = [at for at in trace if at[0].f_code in often][:1] or trace
         cycle = tuple(code.co_name for code in often)
+    names = {frame.f_code.co_filename for frame, _ in trace}
+    if all(is_ours(name) and not is_users(name) for name in names):
+        return ""
     frame, line = _written(trace)
     place = _spelt(frame, line)
     return f"{place}, of {', '.join(cycle)}" if len(cycle) > 1 else place

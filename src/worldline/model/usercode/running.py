@@ -266,9 +266,9 @@ def refuse(
         raise ModelError(said_so, remedy=remedy) from None
     if is_ours(error):
         raise error
-    raise ModelError(
-        f"{what} raised {said(error)} ({place_of(error)})", remedy=remedy
-    ) from error
+    place = place_of(error)
+    where = f" ({place})" if place else ""
+    raise ModelError(f"{what} raised {said(error)}{where}", remedy=remedy) from error
 
 
 class _Stack:

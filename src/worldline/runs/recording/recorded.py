@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from worldline.model.counts import counted
 from worldline.model.printable import one_line
 from worldline.model.verdicts import Verdict
 from worldline.runs.recording.comparing import RunDivergence
@@ -228,7 +229,8 @@ class ReplayedRecording(BaseReport):
                 "checkpoint or start"
             )
         lines.append(
-            f"  {self.events:,} events, {self.run_steps:,} steps, {self.drops:,} messages "
+            f"  {counted(self.events, 'event')}, {counted(self.run_steps, 'step')}, "
+            f"{counted(self.drops, 'message')} "
             f"lost, {self.seconds:.3f} s ({self.events_per_second:,.0f}/s)"
         )
         lines.append(f"  {self.network}")

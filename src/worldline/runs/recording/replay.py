@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import final
 
 from worldline.loading.predicates import with_predicates
+from worldline.model.counts import counted
 from worldline.model.errors import (
     Nondeterminism,
     UsageError,
@@ -234,7 +235,8 @@ class Replaying:
         """Write the trace of what was kept."""
         is_long = report.run_steps > WHOLE
         if is_long and run.violation is None and self._window is None:
-            why = f"the run has {report.run_steps:,} steps and violates nothing; {_ASK}"
+            count = counted(report.run_steps, "step")
+            why = f"the run has {count} and violates nothing; {_ASK}"
             return replace(report, no_trace=why)
         steps = kept.steps()
         if not steps:

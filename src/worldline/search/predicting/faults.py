@@ -14,6 +14,9 @@ from worldline.runs.predicted import faults_given
 DECLARED = "declared"
 """Stands for the faults that the system declares for whole runs."""
 
+NONE = "none"
+"""Stands for no faults at all."""
+
 WITHOUT_LIMIT = "any"
 """Stands for the number of a fault that may happen as often as it likes."""
 
@@ -52,18 +55,30 @@ def predicted_system(
 
 def _read(text: str) -> Faults:
     """Return the faults of a text such as ``resets=1,drops=any``."""
-    given: dict[str, Any] = {"deaf": 1}
-    for one in filter(None, (part.strip() for part in text.split(","))):
+    if text.strip() == NONE:
+        return Faults()
+    given: dict[str, Any] = {}
+    for one in (part.strip() for part in text.split(",")):
         name, _, number = one.partition("=")
         is_number = number.isdecimal() and number.isascii() and len(number) < 10
         if name not in (*BUDGETS, "deaf") or not (is_number or number == WITHOUT_LIMIT):
             raise UsageError(
                 f"the faults {text!r} are not understood at {one!r}",
-                remedy=f"write {DECLARED}, or NAME=N,... with names of "
+                remedy=f"write {DECLARED}, {NONE}, or NAME=N,... with names of "
                 f"{', '.join(BUDGETS)}, deaf, and N a number or {WITHOUT_LIMIT}",
+            )
+        if name in given:
+            raise UsageError(
+                f"the faults {text!r} name {name} twice", remedy="name it once"
             )
         given[name] = None if number == WITHOUT_LIMIT else int(number)
     try:
-        return faults_given(given)
+        faults = faults_given({"deaf": 1, **given})
     except ModelError as error:
         raise UsageError(error.what, remedy=error.remedy) from None
+    if "deaf" in given and "silent_resets" not in given:
+        raise UsageError(
+            f"the faults {text!r} say which peers miss a silent reset, and allow none",
+            remedy=f"add silent_resets=1, or write {NONE} for no faults",
+        )
+    return faults

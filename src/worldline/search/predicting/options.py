@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
+from worldline.model.errors import UsageError
 from worldline.options.common import SystemOptions
 from worldline.options.declaring import Group, option
 from worldline.options.values import Text, Whole
@@ -32,7 +33,11 @@ class Price:
         is_word = isinstance(given, str) and given.isdecimal() and given.isascii()
         if given in (None, NEVER) or (is_word and int(given) >= 1):
             return
-        Whole().refuse(name, given)
+        try:
+            Whole().refuse(name, given)
+        except UsageError as error:
+            remedy = f"give a whole number of at least 1, or {NEVER}"
+            raise UsageError(error.what, remedy=remedy) from None
 
     @staticmethod
     def of(given: Any) -> int | None:
@@ -80,8 +85,8 @@ class PredictOptions(SearchOptions):
         "else a reset, a silent one that one peer misses, a connection that breaks and a "
         "message that is lost, each once and as far as the network has it, and a restart of "
         "each node that is down there)",
-        Text("declared|NAME=N,..."),
-        written="'declared' for those of System(faults=...), as for 'check'; or a list as "
+        Text("declared|none|NAME=N,..."),
+        written="'declared' for those of System(faults=...), as for 'check'; 'none'; or a list as "
         "in resets=1,drops=any, where what is not named does not happen, and one peer "
         "misses a silent reset unless it says deaf=N or deaf=any",
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, property_lines
 from worldline.search.report import because
@@ -126,7 +127,8 @@ class PredictReport(BaseReport):
             lines += property_lines(row, width)
         rate = self.states / self.seconds if self.seconds > 0 else 0.0
         lines.append(
-            f"  {self.states:,} states ({self.put_off:,} put off), cost {self.cost}, "
+            f"  {counted(self.states, 'state')} ({self.put_off:,} put off), "
+            f"cost {self.cost}, "
             f"depth {self.depth}, {self.seconds:.2f} s ({rate:,.0f}/s), "
             f"{self.bytes / 2**20:,.1f} MiB of states, engine {self.engine}"
         )

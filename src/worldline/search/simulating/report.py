@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, property_lines, refuse_to_hold
 
@@ -88,18 +89,20 @@ class SimulateReport(BaseReport):
         width = max((len(p.name) for p in self.properties), default=0)
         for row in self.properties:
             lines += property_lines(row, width)
-        runs = "1 run" if self.seeds == 1 else f"{self.seeds:,} runs"
+        runs = counted(self.seeds, "run")
         said = ": no violation met, which proves nothing"
         if self.at is not None:
             said = f"; violated at {self.at:.6g} s"
-        events = f"{self.events:,} events ({self.events_per_second:,.0f}/s)"
-        sent = f"{self.messages:,} messages ({self.lost:,} lost)"
+        events = f"{counted(self.events, 'event')} ({self.events_per_second:,.0f}/s)"
+        sent = f"{counted(self.messages, 'message')} ({self.lost:,} lost)"
         lines += [
             f"  {runs} of {self.virtual_seconds:,.6g} virtual seconds, {events}, {sent}",
             f"  {self.seconds:.2f} s, {self.peak_memory:,.0f} MiB, seed {self.seed}{said}",
         ]
         if self.metrics is not None:
-            lines.append(f"  metrics {self.metrics} ({self.metric_rows:,} rows)")
+            lines.append(
+                f"  metrics {self.metrics} ({counted(self.metric_rows, 'row')})"
+            )
         if self.plot is not None:
             lines.append(f"  plot {self.plot}")
         return "\n".join([*lines, *self.note_lines()])

@@ -15,6 +15,7 @@ from worldline.engine.room import memory_mb, peak_memory_mb
 from worldline.loading.loader import function_for, is_function
 from worldline.loading.opening import SystemTarget, open_system
 from worldline.loading.predicates import with_predicates
+from worldline.model.counts import counted
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import Nondeterminism, UsageError, refuse_no_asserts
 from worldline.model.network import Capability, permits
@@ -284,7 +285,7 @@ class _Seeds:
         if (again.violated, again.events) != (first.violated, first.events):
             raise Nondeterminism(
                 f"the run of seed {first.seed}",
-                f"violated something after {first.events} events",
+                f"violated something after {counted(first.events, 'event')}",
                 "does so no more, or after others",
             )
         claimed = recording.witnessed(judged.simulation, again.virtual)

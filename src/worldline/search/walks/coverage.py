@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.engine.tables import Ask, Fork, Leaf, Row
+from worldline.model.counts import counted
 from worldline.model.events import Event
 from worldline.model.semantics.execute import Result
 from worldline.search.vacuity import declared_labels, label_of
@@ -50,9 +51,11 @@ class Coverage:
 
     def lines(self) -> list[str]:
         """Return it in words."""
-        ran = f"{len(self.handlers)} handlers ran"
-        states = f"{sum(self.handlers.values()):,} states of their nodes"
-        lines = [f"{self.local_states:,} states of single nodes; {ran}, in {states}"]
+        ran = f"{counted(len(self.handlers), 'handler')} ran"
+        states = f"{counted(sum(self.handlers.values()), 'state')} of their nodes"
+        lines = [
+            f"{counted(self.local_states, 'state')} of single nodes; {ran}, in {states}"
+        ]
         if self.never_ran:
             lines.append(f"never ran: {', '.join(self.never_ran)}")
         if self.faults:

@@ -15,6 +15,7 @@ from typing import final
 from worldline.engine.expand import Expander, Path
 from worldline.engine.tables import Row
 from worldline.engine.walks import Ended, WalkEnd
+from worldline.model.counts import counted
 from worldline.search.walks.critical import Case, find_critical, find_earlier
 from worldline.search.walks.probe import Probe, Prober, UnsafeWalk, Walker
 
@@ -198,7 +199,9 @@ class Suspects:
                     return run.dead_at(find_earlier(run.recovers, first))
                 return Unresolved(run.path, self.most_steps)
             ended = self.walk(spot)
-        self.notes.append(f"the walk became live then, after {ended.steps} steps")
+        self.notes.append(
+            f"the walk became live then, after {counted(ended.steps, 'step')}"
+        )
         return None
 
     def probe(self, row: Row) -> Probe:
@@ -238,7 +241,7 @@ class Suspects:
             why = f"step {first}, where the walk began, seems dead already"
         self.notes.append(
             f"case C2, the walk may have been too short: {why}; "
-            f"it went on, to {self.most_steps:,} steps"
+            f"it went on, to {counted(self.most_steps, 'step')}"
         )
         return True
 

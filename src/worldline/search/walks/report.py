@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
+from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import (
     BaseReport,
@@ -55,17 +56,19 @@ class CriticalTransition:
         lines = [f"critical step {place}"]
         if self.certified:
             lines.append(
-                f"certified: of all {self.states:,} states that can follow none is live"
+                f"certified: of the {counted(self.states, 'state')} that can follow "
+                "none is live"
             )
         else:
             share = 100 * missed_share(self.walks)
             lines.append(
-                f"probable: none of {self.walks} walks from there became live; if "
+                f"probable: none of {counted(self.walks, 'walk')} from there became "
+                "live; if "
                 f"{share:.1f} % did, one would have with {CONFIDENCE:.0%} probability"
             )
         if self.step:
             lines.append(
-                f"of {self.recovery_walks} walks from the step before "
+                f"of {counted(self.recovery_walks, 'walk')} from the step before "
                 f"{self.recovered} became live"
             )
         return lines
@@ -208,9 +211,9 @@ class WalkReport(BaseReport):
     def _searched(self) -> list[str]:
         """Say what a search for liveness violations did."""
         case = "" if self.case is None else f", case {self.case}"
-        seen = f"{self.states:,} states to depth {self.depth}"
+        seen = f"{counted(self.states, 'state')} to depth {self.depth}"
         periphery = f"{self.periphery:,} on the periphery ({self.live:,} live)"
-        walks = f"{self.walks:,} walks of {self.steps:,} steps{case}"
+        walks = f"{counted(self.walks, 'walk')} of {counted(self.steps, 'step')}{case}"
         return [f"  {seen}, {periphery}, {walks}"]
 
     def _ran(self, coverage: Coverage) -> list[str]:
@@ -219,7 +222,8 @@ class WalkReport(BaseReport):
         outcome = f", found by {self.found_by}" if self.found_by else ""
         if self.verdict is not Verdict.VIOLATED:
             outcome = ": no violation met, which proves nothing"
-        runs = f"{self.walks:,} random runs of {self.steps:,} steps ({rate:,.0f}/s)"
+        made = f"{counted(self.walks, 'random run')} of {counted(self.steps, 'step')}"
+        runs = f"{made} ({rate:,.0f}/s)"
         return [f"  {runs}{outcome}", *(f"  {line}" for line in coverage.lines())]
 
     def _hits(self) -> str:
@@ -227,5 +231,7 @@ class WalkReport(BaseReport):
         if self.hit_rate:
             text = f", hit rate {self.hit_rate:.1%}"
         worlds = ("remembering", self.remembered_steps), ("direct", self.direct_steps)
-        moved = [f", {n:,} steps in the {world} world" for world, n in worlds if n]
+        moved = [
+            f", {counted(n, 'step')} in the {world} world" for world, n in worlds if n
+        ]
         return text + "".join(moved)

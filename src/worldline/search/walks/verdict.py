@@ -8,6 +8,7 @@ from typing import final
 
 from worldline.engine.expand import Expander, Path
 from worldline.engine.exploration import Exploration, Hit
+from worldline.model.counts import counted
 from worldline.model.events import Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict
@@ -89,8 +90,8 @@ def answer(
     elif violated is None and tally.unresolved:
         case = "C2"
         notes.append(
-            f"{tally.unresolved} walks neither became live nor hit a state that is "
-            "surely dead (case C2): give more --max-steps"
+            f"{counted(tally.unresolved, 'walk')} neither became live nor hit a state "
+            "that is surely dead (case C2): give more --max-steps"
         )
     if tally.bound == "memory":
         notes.append(search.meter.spent_words())

@@ -97,7 +97,7 @@ class CarefulReader:
     def nested(
         self, view: View, function: Pure, nodes: tuple[NodeId, ...]
     ) -> StateVerdict:
-        return seen_for(function, view.apart(), nodes)
+        return seen_for(function, view._apart(), nodes)
 
     def changed(self, system: System) -> str | None:
         """Return what was changed by whoever read it; None if nothing was."""
