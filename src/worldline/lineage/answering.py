@@ -27,7 +27,7 @@ from worldline.lineage.targets.target import FaultQuery, ProgressCallback, Targe
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import file_of, with_file
+from worldline.runs.evidence import file_of, untaken, with_file
 from worldline.runs.report import PropertyReport
 from worldline.runs.timeless import about_the_others
 from worldline.trace.records import Trace
@@ -84,7 +84,7 @@ def _answered(target: Target, options: FaultOptions) -> FaultsReport:
     else:
         outcome = decide(target, scope, question, progress)
     runs, unaudited = _confirmed_runs(target, scope, outcome)
-    place = Path(options.out or file_of(target.name, "faults"))
+    place = Path(options.out or untaken(file_of(target.name, "faults")))
     shown: list[str] = []
     trace, unwritten = _recorded(target, question, scope, runs, engine)
     causes = _causes(target, question, scope, runs)
