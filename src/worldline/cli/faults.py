@@ -114,8 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _load(arguments: argparse.Namespace, report: FaultsReport) -> System:
     """Load the system of the run that was found, as that says."""
-    from worldline.trace.format import read_header
-
-    assert report.trace is not None
-    header = read_header(report.trace)
-    return load_of_trace("minimize", arguments.targets, {}, report.trace, header)
+    row = report.violated
+    assert row is not None
+    assert row.trace is not None
+    assert row.run is not None
+    return load_of_trace("minimize", arguments.targets, {}, row.trace, row.run.header)

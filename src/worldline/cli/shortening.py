@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from worldline.minimizing.report import MinimizeReport
     from worldline.model.system import System
-    from worldline.runs.report import BaseReport
+    from worldline.runs.report import BaseReport, PropertyReport
 
 ReportT = TypeVar("ReportT", bound="BaseReport")
 
@@ -23,6 +24,32 @@ def add_minimize(parser: argparse.ArgumentParser) -> None:
         help="make the run that is found as short as it can be, as 'worldline minimize' "
         "does by default; the exit code stays",
     )
+
+
+def shorter_run(
+    row: PropertyReport, kept: Iterable[Path], **given: Any
+) -> MinimizeReport:
+    """Minimise a run that was just found, with the options that are given by name.
+
+    Parameters
+    ----------
+    kept
+        The traces that were written, of which the shorter run takes no place.
+
+    Raises
+    ------
+    UsageError, InputError
+        As `worldline.minimize` does.
+    """
+    from worldline.minimizing.files import beside
+    from worldline.minimizing.minimize import minimize_run
+    from worldline.minimizing.options import MinimizeOptions
+    from worldline.runs.evidence import untaken
+
+    assert row.trace is not None
+    assert row.run is not None
+    out = untaken(beside(row.trace), kept)
+    return minimize_run(row.run, row.trace, MinimizeOptions.of(**given, out=out))
 
 
 def shortened(
@@ -42,15 +69,16 @@ def shortened(
         minimisation, None without a run.
     """
     from worldline.cli.progress import shrink_line, told
-    from worldline.minimizing.minimize import minimize
     from worldline.model.errors import UsageError
 
-    if report.trace is None:
+    row = report.violated
+    if row is None or row.trace is None:
         return report, None
-    given: dict[str, Any] = {"system": load()}
+    kept = [one.trace for one in report.properties if one.trace is not None]
+    system = load()
     try:
         with told(report.system, shrink_line) as progress:
-            return report, minimize(report.trace, **given, progress=progress)
+            return report, shorter_run(row, kept, system=system, progress=progress)
     except UsageError as error:
         note = f"not minimised: {error.what}"
         notes = (*report.notes, note)
