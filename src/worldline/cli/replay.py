@@ -55,8 +55,9 @@ examples:
   worldline replay worldline-out/lock-run lock.py --window 2000:3000 --out part.wl
   worldline replay worldline-out/lock-run lock.py --from 3600
 
-Exit codes: 1 the recorded violation was reproduced, 0 the run was reproduced and
-violates nothing, 2 the file cannot be used, or the run went otherwise than recorded;
+Exit codes: 1 the recorded violation was reproduced, or none was recorded and a safety
+property is violated now; 3 one is not known, as a node is absent; 0 the run was reproduced
+and violates nothing; 2 the file cannot be used, or the run went otherwise than recorded, and
 the first difference is then shown. With --predicates, of a recording, and of its trace: 1
 something is violated, 3 a liveness property is false at the end and not due, or something
 is not known as a journal or a part of one is missing, 0 neither.
