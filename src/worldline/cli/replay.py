@@ -12,10 +12,8 @@ from worldline.cli.options import (
     add_partial,
     assignments,
     file_place,
-    print_json,
 )
 from worldline.cli.recordings import load_of_recording
-from worldline.cli.terminal import reclaim
 from worldline.model.errors import UsageError
 
 SUMMARY = "run a recorded run again, with the present code"
@@ -146,6 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Replay a trace; return the exit code of what it showed."""
     if arguments.trace.is_dir():
         return _replay_folder(arguments)
+    from worldline.cli.answers import answered_shortly
     from worldline.runs.replay import replay_trace
     from worldline.trace.format import read
 
@@ -165,16 +164,13 @@ def run(arguments: argparse.Namespace) -> int:
     replayed = replay_trace(
         trace, system, arguments.trace, predicates=arguments.predicates
     )
-    if arguments.json:
-        print_json(replayed.to_json())
-    else:
-        reclaim()
-        print(replayed)
+    answered_shortly(replayed, as_json=arguments.json)
     return replayed.exit_code
 
 
 def _replay_folder(arguments: argparse.Namespace) -> int:
     """Replay a recording; return the exit code of what it showed."""
+    from worldline.cli.answers import answered_shortly
     from worldline.runs.recording.replay import replay_recording
 
     for option in ("window", "out"):
@@ -195,9 +191,5 @@ def _replay_folder(arguments: argparse.Namespace) -> int:
         prop=arguments.prop,
         traces=not arguments.no_trace,
     )
-    if arguments.json:
-        print_json(replayed.to_json())
-    else:
-        reclaim()
-        print(replayed)
+    answered_shortly(replayed, as_json=arguments.json)
     return replayed.exit_code
