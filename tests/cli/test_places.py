@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.command import COUNTER, run
+from tests.cli.command import COUNTER, refusal, run
 
 from worldline.trace.format import read
 
@@ -102,6 +102,13 @@ def test_the_run_that_was_named_is_shortened_though_a_failure_has_its_name():
     result = run(*words, "--out", "worldline-out/two-second.wl")
     assert (result.status, result.err) == (1, "")
     assert sorted(shown().values()) == ["exception", "exception", "second", "second"]
+
+
+@pytest.mark.parametrize("name", ["index.html", "run_0_spacetime.svg"])
+def test_a_trace_is_no_file_of_a_report(name: str):
+    words = ("faults", "zoo:simple-deliv", "--report", "page")
+    said = refusal(run(*words, "--out", f"../{Path.cwd().name}/page/{name}"))
+    assert "would be a file of the report" in said
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,10 @@ def test_a_state_that_violates_something_is_said_to():
     shown = run("show", save("end"))
     assert "UNKNOWN: no property was judged" in shown.out
     assert "violates nothing" not in shown.out
+    state = read("here.wl")
+    assert state.end is not None
+    write(replace(state, end=replace(state.end, explanation=None)), "older.wl")
+    assert "violates nothing" not in run("show", "older.wl").out
     result = run("replay", "here.wl", "counter.py")
     assert result.status == 1
     assert result.out.startswith("counter: VIOLATED replicas_agree_at_rest\n")

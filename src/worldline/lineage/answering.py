@@ -17,7 +17,7 @@ from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
 from worldline.lineage.explaining.cause import FaultCause, plain_cause
-from worldline.lineage.explaining.page import refuse_no_folder
+from worldline.lineage.explaining.page import refuse_in_report, refuse_no_folder
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.timeline import timeline
 from worldline.lineage.explaining.words import goal_words, sentences
@@ -189,6 +189,8 @@ def _refuse_in_vain(target: Target, options: FaultOptions, folder: Path | None) 
         options.refuse_given(("negation",), why, remedy="leave it out, or choose ldfi")
     if folder is not None:
         refuse_no_folder(folder)
+        if options.out is not None:
+            refuse_in_report(Path(options.out), folder)
 
 
 # ---------------------------------------------------------------------- more questions

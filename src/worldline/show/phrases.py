@@ -228,6 +228,8 @@ def verdict_phrase(end: End | None) -> str:
     is_open = end.verdict == Verdict.UNKNOWN.value and end.property is None
     if is_open and end.explanation is not None:
         return f"UNKNOWN: {end.explanation.message}"
+    if is_open and not end.steps:  # a state, of older versions
+        return "UNKNOWN: no property was judged"
     phrase = shown_phrase(end.verdict, end.property)
     if end.property is not None and end.kind not in (None, end.property):
         phrase += f" ({end.kind})"
