@@ -387,3 +387,16 @@ def test_a_place_where_no_trace_can_go_is_refused_before_the_search(
         result = run(verb, "zoo:nothing", f"--out={out}")
         assert result.status == 2
         assert "--out" in result.err
+
+
+@pytest.mark.parametrize("verb", ["check", "predict", "walk", "fuzz"])
+def test_a_property_that_is_named_twice_is_judged_once(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "counter.py").write_text(COUNTER, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    twice = ("--property", "totals_are_positive") * 2
+    bounds = ("--max-steps", "9", "--max-seconds", "0.1") if verb in "walk fuzz" else ()
+    result = run(verb, "counter.py", *twice, *bounds)
+    assert result.status in (0, 3)
+    assert result.out.count("  totals_are_positive  safety: ") == 1

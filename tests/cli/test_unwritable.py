@@ -146,19 +146,46 @@ def test_live_runs_that_cannot_be_written_are_a_note():
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no /dev/full")
 def test_a_full_standard_output_is_said():
     code = "import sys; from worldline.cli.main import main; sys.exit(main())"
-    command = f"{sys.executable} -c '{code}' check counter.py > /dev/full"
-    done = shell(command)
-    assert done.returncode == 2
-    assert done.stderr == "worldline: error: No space left on device\n"
+    command = f"{sys.executable} -c '{code}'"
+    said = (
+        "worldline: error: cannot print to standard output: No space left on device\n"
+    )
+    for words, status in (
+        ("check counter.py --out x.wl", 1),
+        ("check counter.py -p fixed=true --json", 0),
+        ("check counter.py --minimize", 1),
+        ("replay x.wl counter.py", 1),
+        ("faults zoo:simple-deliv", 1),
+        ("show x.wl", 2),
+    ):
+        done = shell(f"{command} {words} > /dev/full")
+        assert (done.returncode, done.stderr) == (status, said), words
     done = shell(f"{sys.executable} -m worldline check counter.py >&- 2>&-")
     assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no /dev/full")
-@pytest.mark.parametrize("words", ["check zoo:toy", "check none.py", "show none.wl"])
-def test_where_nothing_can_be_said_the_exit_code_does_not_say_violated(words: str):
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("check counter.py", 1),
+        ("check counter.py -p fixed=true -p adds=0", 0),
+        ("check none.py", 2),
+        ("show none.wl", 2),
+    ],
+)
+def test_where_nothing_can_be_said_the_exit_code_does(words: str, status: int):
     done = shell(f"{sys.executable} -m worldline {words} >/dev/full 2>/dev/full")
-    assert done.returncode == 2
+    assert done.returncode == status
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no /dev/full")
+def test_a_note_that_nobody_can_take_ends_no_command():
+    run("check", "counter.py", "-p", "adds=3", "--out", "x.wl")
+    words = "check counter.py --from x.wl:1"
+    done = shell(f"{sys.executable} -m worldline {words} 2>/dev/full")
+    assert done.returncode == 1
+    assert done.stdout.startswith("counter: VIOLATED")
 
 
 def test_a_closed_standard_input_is_an_empty_one():

@@ -176,3 +176,22 @@ def test_memory_is_kept_for_a_table_that_is_about_to_grow(
     monkeypatch.setattr(room, "resident", lambda: resident() + 5_000 * MIB - 2**20)
     with pytest.raises(BoundHit, match="memory"):
         meter.check([full])
+
+
+def test_where_there_is_no_memory_for_a_look_that_is_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def refused(*args: object, **options: object) -> object:
+        raise MemoryError
+
+    meter = Meter(Bounds())
+    monkeypatch.setattr("builtins.open", refused)
+    monkeypatch.setattr(Path, "read_text", refused)
+    monkeypatch.setattr(room, "_LOOK_S", -1.0)
+    with pytest.raises(BoundHit, match="memory"):
+        meter.check()
+    assert "MiB" in meter.spent_words()
+    assert room.memory_mb() > 0
+    with pytest.raises(BoundHit, match="memory"):
+        meter.going_on().need(MIB)
+    assert free() == 0

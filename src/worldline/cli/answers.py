@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from worldline.cli.options import print_json
-from worldline.cli.terminal import print_lines, reclaim
+from worldline.cli.terminal import answering, print_lines
 
 _MOST = 1_000
 """Lines of a run that are printed whole; a terminal keeps as many."""
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 def answered(report: BaseReport, *, as_json: bool) -> int:
     """Print a report and the run to its first violation; return the exit code."""
-    if as_json:
-        print_json(report.to_json())
-    else:
-        reclaim()
-        print(report)
-        _print_steps(report.violated, report.remarks())
+    with answering():
+        if as_json:
+            print_json(report.to_json())
+        else:
+            print(report)
+            _print_steps(report.violated, report.remarks())
     assert report.verdict is not None
     return report.verdict.exit_code
 
@@ -45,18 +45,27 @@ def answered_twice(
         Whether the steps of the run follow where there is no shorter one.
     """
     assert report.verdict is not None
-    if as_json:
-        minimized = None if shorter is None else shorter.to_json()
-        print_json({**report.to_json(), "minimized": minimized})
-        return report.verdict.exit_code
-    reclaim()
-    print(report)
-    if shorter is not None:
-        print()
-        answered(shorter, as_json=False)
-    elif shows_steps:
-        _print_steps(report.violated, report.remarks())
+    with answering():
+        if as_json:
+            minimized = None if shorter is None else shorter.to_json()
+            print_json({**report.to_json(), "minimized": minimized})
+            return report.verdict.exit_code
+        print(report)
+        if shorter is not None:
+            print()
+            answered(shorter, as_json=False)
+        elif shows_steps:
+            _print_steps(report.violated, report.remarks())
     return report.verdict.exit_code
+
+
+def answered_shortly(report: BaseReport, *, as_json: bool) -> None:
+    """Print a report alone: its words say all."""
+    with answering():
+        if as_json:
+            print_json(report.to_json())
+        else:
+            print(report)
 
 
 def _print_steps(first: PropertyReport | None, remarks: Mapping[int, str]) -> None:

@@ -13,10 +13,8 @@ from worldline.cli.options import (
     add_options,
     assignments,
     given,
-    print_json,
 )
 from worldline.cli.shortening import add_minimize, shortened
-from worldline.cli.terminal import reclaim
 
 if TYPE_CHECKING:
     from worldline.lineage.explaining.report import FaultsReport
@@ -80,7 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Search for faults; return the exit code of the verdict."""
-    from worldline.cli.answers import answered_twice
+    from worldline.cli.answers import answered_shortly, answered_twice
     from worldline.cli.progress import shown_faults
     from worldline.lineage.answering import answer
     from worldline.lineage.options import FaultOptions
@@ -104,18 +102,14 @@ def run(arguments: argparse.Namespace) -> int:
             return answered_twice(
                 report, shorter, as_json=arguments.json, shows_steps=False
             )
-        if arguments.json:
-            print_json(report.to_json())
-        else:
-            reclaim()
-            print(report)
+        answered_shortly(report, as_json=arguments.json)
         return report.verdict.exit_code
 
 
 def _load(arguments: argparse.Namespace, report: FaultsReport) -> System:
     """Load the system of the run that was found, as that says."""
-    from worldline.trace.format import read_header
-
-    assert report.trace is not None
-    header = read_header(report.trace)
-    return load_of_trace("minimize", arguments.targets, {}, report.trace, header)
+    row = report.violated
+    assert row is not None
+    assert row.trace is not None
+    assert row.run is not None
+    return load_of_trace("minimize", arguments.targets, {}, row.trace, row.run.header)

@@ -28,7 +28,14 @@ from worldline.cli import (
     zoo,
 )
 from worldline.cli.exits import raise_exits
-from worldline.cli.terminal import give_up_output, guarded, reclaim, set_aside
+from worldline.cli.terminal import (
+    OUTPUT,
+    cannot_print,
+    give_up_output,
+    guarded,
+    reclaim,
+    set_aside,
+)
 from worldline.model.errors import (
     InternalError,
     UsageError,
@@ -200,7 +207,10 @@ def _answered(argv: Sequence[str] | None) -> int:
         reclaim()
         return _refuse(error)
     except OSError as error:
+        reclaim()
         give_up_output()  # it may be what failed
+        if error.filename == OUTPUT:
+            return _refuse(UsageError(cannot_print(error)))
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(UsageError(f"{place}{error.strerror or error}"))
     except BaseException as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from worldline import _command
 from worldline.cli.loading import load_of_search
@@ -104,13 +105,13 @@ def _shortened(
     begins_in: Path | None,
 ) -> PredictReport:
     """Return a report with the runs made short, as far as there is time for it."""
-    from worldline.cli.shortening import place_beside
     from worldline.search.predicting.reporting import with_rows
 
     rows: list[PropertyReport] = []
     notes: list[str] = []
-    kept = [begins_in, *(row.trace for row in report.properties)]
     left = None if max_seconds is None else max_seconds - report.seconds
+    found = [begins_in, *(row.trace for row in report.properties)]
+    kept = [one for one in found if one is not None]
     for row in report.properties:
         if row.trace is None or not row.steps:
             rows.append(row)
@@ -119,27 +120,38 @@ def _shortened(
             notes.append(f"{row.name} is not made shorter: no time is left for it")
             rows.append(row)
             continue
-        out = place_beside(row.trace, kept)
-        options: dict[str, Any] = {"system": system, "max_seconds": left, "out": out}
-        shorter, seconds = _shorter(row, options, notes)
+        shorter, seconds = _shorter(row, system, left, kept, notes)
         left = None if left is None else left - seconds
+        kept += [] if shorter.trace is None else [shorter.trace]
         rows.append(shorter)
-        kept.append(shorter.trace)
     return with_rows(report, rows, notes)
 
 
 def _shorter(
-    row: PropertyReport, options: dict[str, Any], notes: list[str]
+    row: PropertyReport,
+    system: System,
+    seconds: float | None,
+    kept: list[Path],
+    notes: list[str],
 ) -> tuple[PropertyReport, float]:
-    """Return the row of the shorter run, and how long that took."""
+    """Return the row of the shorter run, and how long that took.
+
+    Parameters
+    ----------
+    seconds
+        How long that may take; None without a bound.
+    kept
+        The traces that stay as they are.
+    """
     from worldline.cli.progress import shrink_line, told
-    from worldline.minimizing.minimize import minimize
+    from worldline.cli.shortening import shorter_run
     from worldline.model.errors import InputError, UsageError
 
-    assert row.trace is not None
     try:
         with told(row.name, shrink_line) as progress:
-            report = minimize(row.trace, **options, progress=progress)
+            report = shorter_run(
+                row, kept, system=system, max_seconds=seconds, progress=progress
+            )
     except (InputError, UsageError) as error:
         notes.append(f"{row.name} is not made shorter: {error.what}")
         return row, 0.0

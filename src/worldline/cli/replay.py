@@ -12,10 +12,8 @@ from worldline.cli.options import (
     add_partial,
     assignments,
     file_place,
-    print_json,
 )
 from worldline.cli.recordings import load_of_recording
-from worldline.cli.terminal import reclaim
 from worldline.model.errors import UsageError
 
 SUMMARY = "run a recorded run again, with the present code"
@@ -55,8 +53,9 @@ examples:
   worldline replay worldline-out/lock-run lock.py --window 2000:3000 --out part.wl
   worldline replay worldline-out/lock-run lock.py --from 3600
 
-Exit codes: 1 the recorded violation was reproduced, 0 the run was reproduced and
-violates nothing, 2 the file cannot be used, or the run went otherwise than recorded;
+Exit codes: 1 the recorded violation was reproduced, or none was recorded and a safety
+property is violated now; 3 one is not known, as a node is absent; 0 the run was reproduced
+and violates nothing; 2 the file cannot be used, or the run went otherwise than recorded, and
 the first difference is then shown. With --predicates, of a recording, and of its trace: 1
 something is violated, 3 a liveness property is false at the end and not due, or something
 is not known as a journal or a part of one is missing, 0 neither.
@@ -145,6 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Replay a trace; return the exit code of what it showed."""
     if arguments.trace.is_dir():
         return _replay_folder(arguments)
+    from worldline.cli.answers import answered_shortly
     from worldline.runs.replay import replay_trace
     from worldline.trace.format import read
 
@@ -164,16 +164,13 @@ def run(arguments: argparse.Namespace) -> int:
     replayed = replay_trace(
         trace, system, arguments.trace, predicates=arguments.predicates
     )
-    if arguments.json:
-        print_json(replayed.to_json())
-    else:
-        reclaim()
-        print(replayed)
+    answered_shortly(replayed, as_json=arguments.json)
     return replayed.exit_code
 
 
 def _replay_folder(arguments: argparse.Namespace) -> int:
     """Replay a recording; return the exit code of what it showed."""
+    from worldline.cli.answers import answered_shortly
     from worldline.runs.recording.replay import replay_recording
 
     for option in ("window", "out"):
@@ -194,9 +191,5 @@ def _replay_folder(arguments: argparse.Namespace) -> int:
         prop=arguments.prop,
         traces=not arguments.no_trace,
     )
-    if arguments.json:
-        print_json(replayed.to_json())
-    else:
-        reclaim()
-        print(replayed)
+    answered_shortly(replayed, as_json=arguments.json)
     return replayed.exit_code

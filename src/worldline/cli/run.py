@@ -15,7 +15,7 @@ from worldline.cli.options import (
     given,
     print_json,
 )
-from worldline.cli.terminal import reclaim
+from worldline.cli.terminal import answering
 from worldline.model.errors import WorldlineError
 from worldline.model.printable import one_line
 
@@ -98,11 +98,11 @@ def run(arguments: argparse.Namespace) -> int:
     system, options = _asked(arguments)
     with shown_run(system.name) as progress:
         report = run_system(system, arguments.target, options, say=_say, tell=progress)
-    if arguments.json:
-        print_json(report.to_json())
-    else:
-        reclaim()
-        print(report)
+    with answering():
+        if arguments.json:
+            print_json(report.to_json())
+        else:
+            print(report)
     return report.exit_code
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from worldline.minimizing.report import MinimizeReport
     from worldline.model.system import System
-    from worldline.runs.report import BaseReport
+    from worldline.runs.report import BaseReport, PropertyReport
 
 ReportT = TypeVar("ReportT", bound="BaseReport")
 
@@ -26,25 +26,39 @@ def add_minimize(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def place_beside(trace: Path, kept: Iterable[Path | None]) -> Path:
-    """Return where the shorter run of a trace goes: in the place of nothing that is kept.
-
-    Parameters
-    ----------
-    kept
-        What a command was given, and what else it has written; None is nothing.
-    """
-    from worldline.minimizing.files import beside, untaken
-
-    return untaken(beside(trace), [trace, *(one for one in kept if one is not None)])
-
-
 def begun_with(arguments: argparse.Namespace) -> Path | None:
     """Return the trace that a command line says to begin with, if it says so."""
     from worldline.runs.prefix import Prefix
 
     place = getattr(arguments, "from_", None)
     return None if place is None else Prefix.of(place).path
+
+
+def shorter_run(
+    row: PropertyReport, kept: Iterable[Path], **given: Any
+) -> MinimizeReport:
+    """Minimise a run that was just found, with the options that are given by name.
+
+    Parameters
+    ----------
+    kept
+        The traces that a command was given, and those that it has written: the shorter
+        run takes the place of none.
+
+    Raises
+    ------
+    UsageError, InputError
+        As `worldline.minimize` does.
+    """
+    from worldline.minimizing.files import beside
+    from worldline.minimizing.minimize import minimize_run
+    from worldline.minimizing.options import MinimizeOptions
+    from worldline.runs.evidence import untaken
+
+    assert row.trace is not None
+    assert row.run is not None
+    out = untaken(beside(row.trace), kept)
+    return minimize_run(row.run, row.trace, MinimizeOptions.of(**given, out=out))
 
 
 def shortened(
@@ -66,17 +80,17 @@ def shortened(
         minimisation, None without a run.
     """
     from worldline.cli.progress import shrink_line, told
-    from worldline.minimizing.minimize import minimize
     from worldline.model.errors import UsageError
 
-    if report.trace is None:
+    row = report.violated
+    if row is None or row.trace is None:
         return report, None
-    kept = [begins_in, *(row.trace for row in report.properties)]
-    out = place_beside(report.trace, kept)
-    given: dict[str, Any] = {"system": load(), "out": out}
+    found = [begins_in, *(one.trace for one in report.properties)]
+    kept = [one for one in found if one is not None]
+    system = load()
     try:
         with told(report.system, shrink_line) as progress:
-            return report, minimize(report.trace, **given, progress=progress)
+            return report, shorter_run(row, kept, system=system, progress=progress)
     except UsageError as error:
         note = f"not minimised: {error.what}"
         notes = (*report.notes, note)

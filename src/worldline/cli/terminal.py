@@ -37,17 +37,48 @@ _PLAIN = {
 """What our drawings are made of where an encoding has no lines and arrows."""
 
 
+OUTPUT = "standard output"
+"""What an error names as its file that comes from there."""
+
+
 @final
 class Guarded:
-    """A stream that prints text as `printable` spells it; else as the one within."""
+    """A stream that prints text as `printable` spells it; else as the one within.
 
-    def __init__(self, stream: IO[str]) -> None:
+    Parameters
+    ----------
+    name
+        What errors name as the file that cannot be written. Empty for a stream that says
+        nothing that is needed: what that cannot take is dropped.
+    """
+
+    def __init__(self, stream: IO[str], name: str = OUTPUT) -> None:
         self.within = stream
+        self._name = name
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.within, name)
 
     def write(self, text: str) -> int:
+        try:
+            return self._write(text)
+        except OSError as error:
+            self._note(error)
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            self.within.flush()
+        except OSError as error:
+            self._note(error)
+
+    def _note(self, error: OSError) -> None:
+        """Raise an error once more, with a name; drop it if nobody needs to know."""
+        if self._name:
+            error.filename = self._name
+            raise error
+
+    def _write(self, text: str) -> int:
         shown = printable(text)
         try:
             return self.within.write(shown)
@@ -73,7 +104,7 @@ def guarded() -> Iterator[None]:
     """Guard standard output and standard error while the block runs."""
     # A stream that is closed from the beginning is None.
     out: Any = Guarded(sys.stdout or io.StringIO())
-    err: Any = Guarded(sys.stderr or io.StringIO())
+    err: Any = Guarded(sys.stderr or io.StringIO(), "")
     _Streams.out, _Streams.err = out, err
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -97,6 +128,30 @@ def unguarded(stream: Any) -> IO[str]:
     """Return a stream without its guard, for what moves the cursor."""
     within: IO[str] = stream.within if isinstance(stream, Guarded) else stream
     return within
+
+
+def cannot_print(error: OSError) -> str:
+    """Return in words that standard output does not take what is printed, and why."""
+    return f"cannot print to {OUTPUT}: {error.strerror or error}"
+
+
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """Have a verdict printed while the block runs.
+
+    That nobody can take it is said on standard error, and loses no exit code.
+    """
+    reclaim()
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename != OUTPUT:
+            raise
+        give_up_output()
+        print(f"worldline: error: {cannot_print(error)}", file=sys.stderr)
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 from worldline import _command
 from worldline._command import INTERRUPTED
 from worldline.cli.options import add_json, positive_seconds, print_json
+from worldline.cli.terminal import answering
 from worldline.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -185,13 +186,15 @@ def run_bugs(arguments: argparse.Namespace) -> int:
         for name, case in cases.items():
             findings.append(_try(name, case, arguments.max_seconds))
             if not arguments.json:
-                _print(findings[-1], accusing=arguments.controls)
+                with answering():
+                    _print(findings[-1], accusing=arguments.controls)
     except KeyboardInterrupt:
         interrupted = True
-    if arguments.json:
-        print_json({"bugs": [asdict(finding) for finding in findings]})
-    else:
-        _print_summary(findings, len(cases), accusing=arguments.controls)
+    with answering():
+        if arguments.json:
+            print_json({"bugs": [asdict(finding) for finding in findings]})
+        else:
+            _print_summary(findings, len(cases), accusing=arguments.controls)
     if interrupted:
         print("worldline: interrupted", file=sys.stderr)
         return INTERRUPTED

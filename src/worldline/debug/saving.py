@@ -42,7 +42,7 @@ def save(session: Session, rest: str) -> Answer:
         [],
         [],
         [],
-        ending=Ending(None, None, Verdict.UNKNOWN),
+        ending=Ending(None, None, Verdict.UNKNOWN, "no property was judged"),
         engine="debug",
         seed=session.trace.header.seed,
         begins=kept,

@@ -193,11 +193,10 @@ class _Costs:
     def _is_exhausted(self) -> bool:
         """Say whether nothing is left, or raise `BoundHit`; find the next cost."""
         search, limit = self.search, self.search.bounds.cost
-        if not self.fresh:
-            if not self.waiting:
-                if search.options.repeat_cost is None and search.statistics.put_off:
-                    raise BoundHit(PRUNED)
-                return True
+        if not self.fresh and not self.waiting:
+            if search.options.repeat_cost is None and search.statistics.put_off:
+                raise BoundHit(PRUNED)
+            return True
         cost = self.cost if self.fresh else min(self.waiting)
         if limit is not None and cost >= limit:
             self._reach(limit)

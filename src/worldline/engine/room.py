@@ -47,11 +47,14 @@ def memory_mb() -> float:
 
 
 def resident() -> int:
-    """Return the resident memory of this process now, in bytes."""
+    """Return the resident memory of this process now, in bytes.
+
+    The largest so far where there is no memory for a look.
+    """
     try:
         with open("/proc/self/statm") as statm:  # noqa: PTH123  the fast way
             pages = int(statm.read().split()[1])
-    except OSError:
+    except (OSError, MemoryError):
         return int(peak_memory_mb() * MIB)
     return pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -62,12 +65,15 @@ def peak_memory_mb() -> float:
     Zero where the platform does not tell.
     """
     # `getrusage` has, of a process that was forked off a large one, the size of that.
-    for line in _lines(Path("/proc/self/status")):
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 2**10
+    try:
+        for line in _lines(Path("/proc/self/status")):
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 2**10
+    except MemoryError:
+        pass  # the other has none to ask for
     try:
         import resource
-    except ImportError:
+    except (ImportError, MemoryError):
         return 0.0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (MIB if sys.platform == "darwin" else 2**10)
@@ -75,8 +81,11 @@ def peak_memory_mb() -> float:
 
 def free() -> int | None:
     """Return how many bytes this process can still get; None if nobody tells."""
-    limits = [left for left in (_left_in_machine(), *_left_in_groups()) if left >= 0]
-    return min(limits, default=None)
+    try:
+        told = [_left_in_machine(), *_left_in_groups()]
+    except MemoryError:
+        return 0  # not even what a look takes
+    return min((left for left in told if left >= 0), default=None)
 
 
 def give_back() -> None:

@@ -17,7 +17,7 @@ from worldline.lineage.engines.frontier import frontier
 from worldline.lineage.engines.sweep import Swept, sweep
 from worldline.lineage.engines.trials import FaultsProgress, SearchResult
 from worldline.lineage.explaining.cause import FaultCause, plain_cause
-from worldline.lineage.explaining.page import refuse_no_folder
+from worldline.lineage.explaining.page import refuse_in_report, refuse_no_folder
 from worldline.lineage.explaining.report import FaultsReport
 from worldline.lineage.explaining.timeline import timeline
 from worldline.lineage.explaining.words import goal_words, sentences
@@ -27,7 +27,7 @@ from worldline.lineage.targets.target import FaultQuery, ProgressCallback, Targe
 from worldline.model.errors import InternalError, UsageError
 from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import file_of, with_file
+from worldline.runs.evidence import file_of, untaken, with_file
 from worldline.runs.report import PropertyReport
 from worldline.runs.timeless import about_the_others
 from worldline.trace.records import Trace
@@ -84,7 +84,7 @@ def _answered(target: Target, options: FaultOptions) -> FaultsReport:
     else:
         outcome = decide(target, scope, question, progress)
     runs, unaudited = _confirmed_runs(target, scope, outcome)
-    place = Path(options.out or file_of(target.name, "faults"))
+    place = Path(options.out or untaken(file_of(target.name, "faults")))
     shown: list[str] = []
     trace, unwritten = _recorded(target, question, scope, runs, engine)
     causes = _causes(target, question, scope, runs)
@@ -189,6 +189,8 @@ def _refuse_in_vain(target: Target, options: FaultOptions, folder: Path | None) 
         options.refuse_given(("negation",), why, remedy="leave it out, or choose ldfi")
     if folder is not None:
         refuse_no_folder(folder)
+        if options.out is not None:
+            refuse_in_report(Path(options.out), folder)
 
 
 # ---------------------------------------------------------------------- more questions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shlex
 from collections.abc import Iterable
@@ -24,7 +23,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import MINIMIZE, Evidence, Witnessed
+from worldline.runs.evidence import MINIMIZE, Evidence, Witnessed, untaken
 from worldline.runs.follow import follow
 from worldline.runs.loading import command
 from worldline.runs.record import DEADLOCK, Ending
@@ -248,20 +247,3 @@ def kept_places(path: Path, options: MinimizeOptions) -> list[Path]:
     """Return the files that no other one may replace: the original, and what is named."""
     test = [] if options.pytest is None else [Path(options.pytest)]
     return [path, _out(path, options), *test]
-
-
-def untaken(place: Path, kept: Iterable[Path]) -> Path:
-    """Return a place like one that nobody has named: it must not take that of others.
-
-    Parameters
-    ----------
-    kept
-        Files that stay as they are, there already or not.
-    """
-    taken = {file.resolve() for file in kept}
-    one = place
-    for number in itertools.count(2):
-        if one.resolve() not in taken and not holds_other(one):
-            break
-        one = place.with_name(f"{place.stem}-{number}{place.suffix}")
-    return one

@@ -74,7 +74,20 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
     refuse_no_asserts()
     check_path("trace", trace)
     path = Path(trace)
-    recorded = read(path)
+    return minimize_run(read(path), path, options)
+
+
+def minimize_run(
+    recorded: Trace, path: Path, options: MinimizeOptions
+) -> MinimizeReport:
+    """Make a run short that may just have been found; see `minimize`.
+
+    Parameters
+    ----------
+    path
+        The file that it is in. That is not read: another command may have written its own
+        run there.
+    """
     system = system_of(
         recorded.header,
         options.system,
@@ -86,8 +99,9 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
         system, notes = with_predicates(system, options.predicates)
     refuse_no_result(recorded, system, path, options)
 
-    def minimized(path: Path, options: MinimizeOptions) -> MinimizeReport:
-        return _in_no_time(read(path), system, path, options)
+    def minimized(place: Path, options: MinimizeOptions) -> MinimizeReport:
+        run = recorded if place == path else read(place)
+        return _in_no_time(run, system, place, options)
 
     with held(), watched():
         if options.seeds == 1:

@@ -18,13 +18,12 @@ from worldline.minimizing.files import (
     kept_places,
     named,
     tested,
-    untaken,
 )
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.report import MinimizeReport, SeedRun
 from worldline.model.errors import ModelError, UsageError
 from worldline.model.system import System
-from worldline.runs.evidence import why_unwritten, with_file
+from worldline.runs.evidence import untaken, why_unwritten, with_file
 from worldline.runs.loading import as_recorded
 from worldline.runs.record import declared
 from worldline.search.engines import threads_of

@@ -6,8 +6,10 @@ recorded, written, and named by the command that replays it.
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
@@ -27,6 +29,7 @@ from worldline.runs.start import Beginning, Start
 from worldline.trace.format import write
 from worldline.trace.json_text import Json
 from worldline.trace.records import Trace
+from worldline.trace.unpacking import holds_other
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import Snapshot
 
@@ -49,6 +52,23 @@ def file_of(system: str, what: str, folder: Path = DIRECTORY) -> Path:
     """
     stem = re.sub(r"[^\w.-]+", "-", f"{system}-{what}").strip("-")
     return folder / f"{stem}.wl"
+
+
+def untaken(place: Path, kept: Iterable[Path] = ()) -> Path:
+    """Return a place like one that nobody has named: it must not take that of others.
+
+    Parameters
+    ----------
+    kept
+        Files that stay as they are, there already or not.
+    """
+    taken = {os.path.realpath(file) for file in kept}
+    one = place
+    for number in itertools.count(2):
+        if os.path.realpath(one) not in taken and not holds_other(one):
+            break
+        one = place.with_name(f"{place.stem}-{number}{place.suffix}")
+    return one
 
 
 def replay_of(file: Path, target: str | None) -> str:
@@ -138,7 +158,7 @@ class Evidence:
         Where the search begins.
     out
         The file of the first trace; the others, and the first if it is None, are
-        named by system and property.
+        named by system and property, or like it where that place is taken.
     folder
         Where these others go.
     is_written
@@ -176,6 +196,7 @@ class Evidence:
         self._system = system
         self._begins_in = beginning.trace
         self._out = out
+        self._kept: list[Path] = []
         self._folder = folder
         self._drawn = drawn
         if is_written and out is not None and self._is_input(out):
@@ -240,13 +261,18 @@ class Evidence:
     def live(
         self, run: Witnessed, wanted: list[Property], name: str, kind: str, file: Path
     ) -> Path | None:
-        """Confirm a run that becomes live, and write its trace; None if that failed."""
+        """Confirm a run that becomes live, and write its trace; None if that failed.
+
+        Parameters
+        ----------
+        file
+            From `file` or `beside`.
+        """
         direct, schedule = self._confirmed(run)
         for one in wanted:
             if not one.judge(direct.view).holds:
                 what = f"property {one.name}"
                 raise Nondeterminism(what, "was true", "false in the same state")
-        file = self._beside_input(file)
         text = "all that was searched for is true at the end of this run"
         # One run proves nothing of the others.
         ending = Ending(name, kind, Verdict.UNKNOWN, text)
@@ -259,14 +285,23 @@ class Evidence:
         """Return where the next trace goes."""
         out, self._out = self._out, None
         if out is not None:
+            self._kept.append(out)
             return out
-        return self._beside_input(file_of(self._system.name, what, self._folder))
-
-    def _beside_input(self, file: Path) -> Path:
-        """Return another place than that of the run that a search began with."""
+        file = file_of(self._system.name, what, self._folder)
         if self._is_input(file):
-            return file.with_name(f"{file.stem}-next.wl")
-        return file
+            # The run that a search began with is not to be lost.
+            file = file.with_name(f"{file.stem}-next.wl")
+        return self._untaken(file)
+
+    def beside(self, file: Path, what: str) -> Path:
+        """Return where a trace goes that belongs to another."""
+        return self._untaken(file.with_name(f"{file.stem}-{what}{file.suffix}"))
+
+    def _untaken(self, file: Path) -> Path:
+        """Return a place like one where no trace of this search is, nor anything else."""
+        begins_in = [] if self._begins_in is None else [self._begins_in]
+        self._kept.append(untaken(file, [*self._kept, *begins_in]))
+        return self._kept[-1]
 
     def _is_input(self, file: Path) -> bool:
         begins_in = self._begins_in

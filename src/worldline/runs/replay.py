@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -35,7 +35,7 @@ from worldline.runs.rerun import (
 )
 from worldline.runs.restoring import instruments_of, world_of
 from worldline.runs.unseen import SeenReader
-from worldline.show.phrases import NO_PROOF, deadline_phrase, is_state
+from worldline.show.phrases import NO_PROOF, deadline_phrase, is_state, open_phrase
 from worldline.trace.format import StrPath, read
 from worldline.trace.records import End, SpanRecord, Trace
 from worldline.worlds.standing import touched_by
@@ -43,6 +43,9 @@ from worldline.worlds.world import World
 
 if TYPE_CHECKING:
     from worldline.runs.recording.recorded import ReplayedRecording
+
+
+_NOW = "no violation was recorded: this is what the properties say now"
 
 
 def replay(
@@ -121,8 +124,9 @@ def replay_trace(
     begin = time.perf_counter()
     right, explanation = False, ""
     with listening(), watched():
-        judges = predicates is not None or _leaves_open(trace)
-        again = _Again(trace, system, judges=judges)
+        judges_all = predicates is not None or _leaves_open(trace)
+        judged = _judged(trace, system, judges_all=judges_all)
+        again = _Again(trace, system, judged)
         again.run()
         seconds = time.perf_counter() - begin
         if again.divergence is None:
@@ -152,6 +156,10 @@ def replay_trace(
     )
     if again.judge is None:
         return replayed
+    if not judges_all:
+        if not _says_otherwise(replayed, again.judge):
+            return replayed
+        replayed = replace(replayed, notes=(*replayed.notes, _NOW))
     file = None if predicates is None else Path(predicates)
     return _with_judgements(replayed, again.judge, file, len(trace.run))
 
@@ -161,6 +169,27 @@ def _leaves_open(trace: Trace) -> bool:
     end = trace.end
     is_recorded = trace.header.engine == RECORDING
     return is_recorded and end is not None and end.verdict != Verdict.VIOLATED.value
+
+
+def _judged(trace: Trace, system: System, *, judges_all: bool) -> Sequence[Property]:
+    """Return the properties that are judged after each step of a run.
+
+    Those of safety, unless it was recorded that one is violated: nobody else says of a
+    state that was kept, or with a property of today, that it violates nothing.
+    """
+    if judges_all:
+        return system.properties
+    end = trace.end
+    if end is not None and end.verdict == Verdict.VIOLATED.value:
+        return ()
+    return [one for one in system.properties if one.kind is PropertyKind.SAFETY]
+
+
+def _says_otherwise(replayed: Replayed, judge: RunJudge) -> bool:
+    """Say whether the run violates something, or nobody knows, and no violation was recorded."""
+    if replayed.divergence is not None:
+        return False
+    return bool(judge.violations() or (replayed.reproduced and judge.unknown()))
 
 
 def _with_judgements(
@@ -178,8 +207,14 @@ def _with_judgements(
     ]
     rows = (*own, *(row for row in judged if row.name not in {r.name for r in own}))
     verdict = combine([row.verdict for row in rows])
+    explanation = replayed.explanation
+    if explanation == NO_PROOF:
+        said = [row.explanation for row in judged if row.name in names]
+        opened = open_phrase(judge.undecided(), judge.unknown())
+        explanation = said[0] if said else opened or NO_PROOF
     return replace(
         replayed,
+        explanation=explanation,
         verdict=Verdict.VIOLATED if verdict is Verdict.VIOLATED else Verdict.UNKNOWN,
         properties=rows,
         reproduced=replayed.divergence is None,
@@ -223,8 +258,8 @@ class _Again:
 
     Parameters
     ----------
-    judges
-        Whether all properties are judged after each step.
+    judged
+        The properties that are judged after each step.
 
     Attributes
     ----------
@@ -236,7 +271,9 @@ class _Again:
         What judges the properties, if somebody does.
     """
 
-    def __init__(self, trace: Trace, system: System, *, judges: bool) -> None:
+    def __init__(
+        self, trace: Trace, system: System, judged: Sequence[Property]
+    ) -> None:
         self._trace = trace
         self.world = world = world_of(trace, system)
         instruments = instruments_of(trace, world)
@@ -251,8 +288,8 @@ class _Again:
         if end is not None and end.cycle is not None and prop is not None:
             self.cycle = Cycle(world, prop)
         self.judge: RunJudge | None = None
-        if judges:
-            self.judge = RunJudge(world, system.properties, seen=self._reader)
+        if judged:
+            self.judge = RunJudge(world, judged, seen=self._reader)
 
     @property
     def _reader(self) -> SeenReader | None:

@@ -85,11 +85,13 @@ class Replayed(BaseReport):
         The file of properties that were judged after each step, with all of the system's;
         None if only what was recorded was judged.
     is_judged
-        Whether all properties were judged after each step, as of a recorded run that
-        violates nothing, or for that file.
+        Whether what is said is that of properties judged after each step: of all in a
+        recorded run that violates nothing, or for that file; else of those of safety, where
+        no violation was recorded, and one is violated, or nobody knows.
     undecided, unknown
         The liveness properties among them that are false at the end, and not due there;
-        and those of which nobody knows, as a journal of the run is missing.
+        and those of which nobody knows, as a journal of the run is missing, or a
+        node is absent.
     """
 
     verified: int

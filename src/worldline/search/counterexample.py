@@ -131,7 +131,7 @@ class Counterexamples:
     ) -> Path | None:
         """Confirm a run that becomes live, and write its trace beside a dead one's."""
         assert beside.trace is not None
-        file = beside.trace.with_name(f"{beside.trace.stem}-live{beside.trace.suffix}")
+        file = self._evidence.beside(beside.trace, "live")
         claimed = self._claimed(run)
         return self._evidence.live(claimed, wanted, beside.name, beside.kind, file)
 

@@ -44,7 +44,7 @@ from worldline.worlds.tabulated import TabulatedWorld
 
 
 def chosen_properties(system: System, names: Sequence[str] | None) -> list[Property]:
-    """Return the properties of these names; all without names."""
+    """Return the properties of these names, each once; all without names."""
     if names is None:
         return list(system.properties)
     by_name = {declared.name: declared for declared in system.properties}
@@ -54,7 +54,7 @@ def chosen_properties(system: System, names: Sequence[str] | None) -> list[Prope
                 f"{system.name} has no property {name!r}",
                 remedy=f"its properties are {', '.join(by_name) or 'none'}",
             )
-    return [by_name[name] for name in names]
+    return [by_name[name] for name in dict.fromkeys(names)]
 
 
 def safety_alone(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import final
@@ -36,10 +37,15 @@ _MOST_IN_LINE = _LONGEST_LINE // _MIB * _VALUES_PER_MIB
 
 def holds_other(place: Path) -> bool:
     """Say whether something is at a place that is no trace, and no empty file either."""
-    if place.is_dir() or place.is_fifo() or place.is_socket():
+    try:
+        found = place.stat()
+    except OSError:
+        return False  # or nobody can look, and who writes there is told why
+    mode = found.st_mode
+    if stat.S_ISDIR(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
         return True
     try:
-        if not place.is_file() or not place.stat().st_size:
+        if not stat.S_ISREG(mode) or not found.st_size:
             return False
         with place.open("rb") as file:
             return file.read(len(_MAGIC)) != _MAGIC

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -72,6 +73,22 @@ def refuse_no_folder(place: Path) -> None:
         raise UsageError(
             f"cannot write a report to {place}: it is no folder",
             remedy="choose another folder",
+        )
+
+
+def refuse_in_report(place: Path, folder: Path) -> None:
+    """Refuse a place for a trace that a report would take.
+
+    Raises
+    ------
+    UsageError
+        If a file of that report has its name.
+    """
+    is_inside = os.path.realpath(place.parent) == os.path.realpath(folder)
+    if is_inside and (place.name == PAGE or OURS.fullmatch(place.name)):
+        raise UsageError(
+            f"the trace {place} would be a file of the report",
+            remedy="name another file",
         )
 
 

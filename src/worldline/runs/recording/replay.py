@@ -20,7 +20,7 @@ from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict, combine
-from worldline.runs.evidence import file_of, why_unwritten
+from worldline.runs.evidence import file_of, untaken, why_unwritten
 from worldline.runs.loading import call, command, with_file
 from worldline.runs.record import UNDECLARED, Ending
 from worldline.runs.recording.folder import JournalFolder
@@ -245,7 +245,7 @@ class Replaying:
             why = "it begins in a state that is violated already" if at_once else why
             return replace(report, no_trace=why)
         how = "replayed" if report.divergence is None else "otherwise"
-        file = self._out or file_of(self._folder.name, how)
+        file = self._out or untaken(file_of(self._folder.name, how))
         try:
             if self._window is None:
                 kept = self._fitting(run, kept, report)

@@ -190,8 +190,14 @@ class PredictionReporter:
 def with_rows(
     report: PredictReport, rows: list[PropertyReport], notes: list[str]
 ) -> PredictReport:
-    """Return a report with other runs of the same violations, such as shorter ones."""
-    by_name = {row.name: row for row in rows}
+    """Return a report with other runs of the same violations, such as shorter ones.
+
+    Parameters
+    ----------
+    rows
+        One for each property of the report, in order.
+    """
+    by_name = {old.name: row for old, row in zip(report.properties, rows, strict=True)}
     predictions = tuple(
         replace(one, trace=row.trace, steps=row.steps or 0)
         for one in report.predictions
