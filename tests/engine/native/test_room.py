@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from tests.engine.exploring import Strategy, explored, outcome
 
@@ -18,6 +23,7 @@ try:
 except KernelMissing as missing:
     pytest.skip(str(missing), allow_module_level=True)
 
+ROOT = Path(__file__).resolve().parents[3]
 COMPILED = {"check": compiled_check, "predict": compiled_prediction}
 REFERENCES = {"check": breadth_first, "predict": consequence}
 
@@ -92,3 +98,37 @@ def test_a_bound_within_the_successors_of_a_state_is_met_exactly(
         )
         assert search.bound == "states"
         assert search.statistics.states == 20_000
+
+
+_LIMITED = """
+import os, resource
+import worldline as wl
+from worldline.engine.native.library import library
+from worldline.loading.loader import load
+library()
+system = load("zoo:twophase", {"n": "4"})
+wl.check(load("zoo:toy", {}), engine="python", traces=False)
+pages = int(open("/proc/self/statm").read().split()[0])
+machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+part = machine // 8 // 2**21 * 2**21
+most = pages * os.sysconf("SC_PAGE_SIZE") + part + 5 * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+report = wl.check(system, engine="native", threads=1, traces=False)
+print(report.verdict.value, report.bound)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+@pytest.mark.skipif(
+    "WORLDLINE_KERNEL_LIBRARY" in os.environ, reason="sanitizers need addresses"
+)
+def test_addresses_set_aside_for_growth_leave_some_where_they_are_limited() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LIMITED],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("holds None\n", "")
