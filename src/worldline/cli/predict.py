@@ -48,9 +48,9 @@ examples:
   worldline predict zoo:randtree -p start=cb6 --faults declared --repeat-cost never
 
 A recording is replayed first ('worldline replay RECORDING TARGET' writes a trace of it).
-'worldline debug RUN.wl -c "jump 12; save here.wl"' keeps one state as a file. Ctrl-C ends
-a search and prints what it learned. Exit codes: 0 HOLDS, nothing can go wrong from there
-on; 1 VIOLATED, something can; 2 bad usage; 3 UNKNOWN, a bound was hit.
+'worldline debug RUN.wl -c "jump 12; save here.wl"' keeps one state as a file. Ctrl-C or
+SIGTERM ends a search and prints what it learned. Exit codes: 0 HOLDS, nothing can go wrong
+from there on; 1 VIOLATED, something can; 2 bad usage; 3 UNKNOWN, a bound was hit.
 """
 
 
