@@ -14,6 +14,7 @@
 #include <utility>
 #ifdef __linux__
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #endif
 
@@ -31,7 +32,8 @@ inline void advise(void* begin, size_t bytes) {
 }
 
 // Zeroed items whose number can grow. On Linux they stay where they are: addresses for
-// as many as the memory of the machine can hold are set aside, and cost nothing.
+// as many as the memory of the machine can hold are set aside, and cost nothing; fewer
+// where addresses are limited, for others need some too.
 template <typename Item>
 class Growing {
   public:
@@ -60,15 +62,26 @@ class Growing {
   private:
 #ifdef __linux__
     void widen(size_t size) {
-        const auto memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
-                            static_cast<size_t>(sysconf(_SC_PAGESIZE));
-        size_t room = std::max(size, items_ == nullptr ? memory / 8 & ~(kHuge - 1) : 2 * room_);
-        void* got = items_ == nullptr ? aside(room) : mremap(items_, room_, room, MREMAP_MAYMOVE);
-        if (got == MAP_FAILED && items_ == nullptr)
-            got = aside(room = size);  // where addresses are limited, too
+        size_t room = std::max(size, items_ == nullptr ? share() : 2 * room_);
+        void* got = moved(room);
+        if (got == MAP_FAILED) got = moved(room = size);
         if (got == MAP_FAILED) throw std::bad_alloc();
         room_ = room;
         items_ = static_cast<Item*>(got);
+    }
+
+    void* moved(size_t room) const {
+        return items_ == nullptr ? aside(room) : mremap(items_, room_, room, MREMAP_MAYMOVE);
+    }
+
+    // Returns how many bytes of addresses one of the parts of a whole may set aside.
+    static size_t share() {
+        auto whole = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
+                     static_cast<size_t>(sysconf(_SC_PAGESIZE));
+        rlimit limit;
+        if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+            whole = std::min(whole, static_cast<size_t>(limit.rlim_cur) / 4);
+        return whole / 8 & ~(kHuge - 1);
     }
 
     // Sets addresses aside, from a large page's beginning on.

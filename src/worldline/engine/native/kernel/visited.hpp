@@ -130,6 +130,7 @@ class alignas(128) VisitedShard {
         return false;
     }
 
+    // It does not run out of slots as long as no more are added than there is room for.
     State* after(State* slot) {
         if (++slot == &slots_[0] + slots_.size()) throw std::bad_alloc();
         return slot;
@@ -220,12 +221,13 @@ class Visited {
     VisitedShard& shard(size_t number) { return shards_[number]; }
     static size_t shard_of(uint64_t fingerprint) { return fingerprint >> (64 - kShardBits); }
 
-    // How many more there is room for. Fingerprints spread evenly, so a shard that gets
-    // more than its share gets a little more.
+    // How many more there is room for. Fingerprints spread evenly, so it is the shard with
+    // the least room that counts: others may have grown just now. One that gets more than
+    // its share has slots left for a little more.
     size_t spare() const {
-        size_t total = 0;
-        for (const VisitedShard& shard : shards_) total += shard.spare();
-        return total;
+        size_t least = shards_[0].spare();
+        for (const VisitedShard& shard : shards_) least = std::min(least, shard.spare());
+        return kShards * least;
     }
 
     size_t bytes() const {
