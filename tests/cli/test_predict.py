@@ -111,7 +111,7 @@ def test_a_prediction_goes_on_from_a_step_and_from_a_state():
     )
     assert run("replay", "here.wl", "teller.py").out.splitlines() == [
         "teller: a state, with no steps, reproduced",
-        "  no property is judged in it",
+        "  this state violates nothing",
     ]
     for place in ("run.wl:1", "here.wl"):
         result = run("predict", "teller.py", "--from", place, "--out", "again.wl")

@@ -32,7 +32,7 @@ def save(step: str) -> Path:
 
 def test_a_state_that_violates_something_is_said_to():
     shown = run("show", save("end"))
-    assert "UNKNOWN: no property was judged" in shown.out
+    assert "a state, with no steps" in shown.out
     assert "violates nothing" not in shown.out
     state = read("here.wl")
     assert state.end is not None
@@ -54,7 +54,7 @@ def test_a_state_that_violates_nothing_is_said_to_as_well():
     result = run("replay", save("1"), "counter.py")
     assert result.status == 0
     assert result.out.startswith(
-        "counter: LIVE, reproduced\n  this run violates nothing"
+        "counter: a state, with no steps, reproduced\n  this state violates nothing"
     )
 
 

@@ -35,7 +35,13 @@ from worldline.runs.rerun import (
 )
 from worldline.runs.restoring import instruments_of, world_of
 from worldline.runs.unseen import SeenReader
-from worldline.show.phrases import NO_PROOF, deadline_phrase, is_state, open_phrase
+from worldline.show.phrases import (
+    NO_PROOF,
+    NO_PROOF_OF_STATE,
+    deadline_phrase,
+    is_state,
+    open_phrase,
+)
 from worldline.trace.format import StrPath, read
 from worldline.trace.records import End, SpanRecord, Trace
 from worldline.worlds.standing import touched_by
@@ -208,10 +214,10 @@ def _with_judgements(
     rows = (*own, *(row for row in judged if row.name not in {r.name for r in own}))
     verdict = combine([row.verdict for row in rows])
     explanation = replayed.explanation
-    if explanation == NO_PROOF:
+    if explanation in (NO_PROOF, NO_PROOF_OF_STATE):
         said = [row.explanation for row in judged if row.name in names]
         opened = open_phrase(judge.undecided(), judge.unknown())
-        explanation = said[0] if said else opened or NO_PROOF
+        explanation = said[0] if said else opened or explanation
     return replace(
         replayed,
         explanation=explanation,
@@ -369,7 +375,7 @@ def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
         return True, NO_PROOF
     if verdict is Verdict.VIOLATED:
         return _judge_undeclared(world, end)
-    return True, "no property is judged in it" if is_state(trace) else NO_PROOF
+    return True, NO_PROOF_OF_STATE if is_state(trace) else NO_PROOF
 
 
 def _judge_due(

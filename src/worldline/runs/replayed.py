@@ -15,7 +15,13 @@ from worldline.runs.report import (
     property_lines,
     refuse_to_hold,
 )
-from worldline.show.phrases import A_STATE, NO_PROOF, open_phrase, shown_phrase
+from worldline.show.phrases import (
+    A_STATE,
+    NO_PROOF,
+    NO_PROOF_OF_STATE,
+    open_phrase,
+    shown_phrase,
+)
 
 
 @final
@@ -178,7 +184,7 @@ class Replayed(BaseReport):
 
     def _judged_lines(self) -> list[str]:
         """Return what is said of all properties."""
-        no_proof = NO_PROOF if self.steps else "this state violates nothing"
+        no_proof = NO_PROOF if self.steps else NO_PROOF_OF_STATE
         said = open_phrase(self.undecided, self.unknown) or no_proof
         violated = [p.name for p in self.properties if p.verdict is Verdict.VIOLATED]
         if self.divergence is not None:

@@ -21,6 +21,7 @@ from worldline.trace.records import (
 
 FOR_EVER = "then for ever:"
 NO_PROOF = "this run violates nothing"
+NO_PROOF_OF_STATE = "this state violates nothing"
 A_STATE = "a state, with no steps"
 STOPS = "then nothing more happens (but faults could), for ever"
 
@@ -229,10 +230,10 @@ def verdict_phrase(trace: Trace) -> str:
     if end is None:
         return "no verdict: the trace breaks off"
     is_open = end.verdict == Verdict.UNKNOWN.value and end.property is None
-    if is_open and end.explanation is not None:
-        return f"UNKNOWN: {end.explanation.message}"
     if is_open and is_state(trace):
         return A_STATE
+    if is_open and end.explanation is not None:
+        return f"UNKNOWN: {end.explanation.message}"
     phrase = shown_phrase(end.verdict, end.property)
     if end.property is not None and end.kind not in (None, end.property):
         phrase += f" ({end.kind})"
