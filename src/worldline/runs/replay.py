@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.loading.predicates import with_predicates
-from worldline.model.absent import unknown_in
 from worldline.model.arguments import check_path
-from worldline.model.errors import Timeless, Unseen, refuse_no_asserts
+from worldline.model.errors import refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
@@ -20,11 +19,10 @@ from worldline.model.usercode.interrupts import listening
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.elsewhere import elsewhere, remedy
 from worldline.runs.evidence import replay_of
-from worldline.runs.explain import explain
 from worldline.runs.judging import RunJudge
 from worldline.runs.lasso import Cycle
 from worldline.runs.loading import TraceTarget, call, system_of, with_file
-from worldline.runs.record import DEADLOCK, RECORDING, declared
+from worldline.runs.record import RECORDING, declared
 from worldline.runs.replayed import Divergence, Replayed
 from worldline.runs.report import PropertyReport
 from worldline.runs.rerun import (
@@ -35,17 +33,15 @@ from worldline.runs.rerun import (
 )
 from worldline.runs.restoring import instruments_of, world_of
 from worldline.runs.unseen import SeenReader
+from worldline.runs.verdict_again import judge_again
 from worldline.show.phrases import (
     NO_PROOF,
     NO_PROOF_OF_STATE,
-    deadline_phrase,
-    is_state,
     open_phrase,
 )
 from worldline.trace.format import StrPath, read
-from worldline.trace.records import End, SpanRecord, Trace
+from worldline.trace.records import Trace
 from worldline.worlds.standing import touched_by
-from worldline.worlds.world import World
 
 if TYPE_CHECKING:
     from worldline.runs.recording.recorded import ReplayedRecording
@@ -136,7 +132,7 @@ def replay_trace(
         again.run()
         seconds = time.perf_counter() - begin
         if again.divergence is None:
-            right, explanation = _judge_in_time(again.world, trace, again.cycle)
+            right, explanation = judge_again(again.world, trace, again.cycle)
             if other := elsewhere(trace, system, reproduced=right):
                 right, explanation = False, f"{other}; {remedy(trace)}"
     command = replay_of(Path(path), header.target)
@@ -334,73 +330,3 @@ class _Again:
                 rerun.seen.come(last + 1)
                 judge.look(set(), last, None, counts=True)
             judge.end()
-
-
-def _judge_in_time(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
-    try:
-        return _judge(world, trace, cycle)
-    except Timeless as error:
-        if world.instruments is not None:
-            raise
-        return False, f"{error.what}, and the trace has no times"
-    except Unseen as error:
-        return False, error.what
-
-
-def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
-    """Say whether the recorded verdict is right at the end of the run, and why."""
-    end = trace.end
-    if end is None:
-        last = trace.steps[-1].step if trace.steps else 0
-        return True, f"the trace is truncated after step {last}; it has no verdict"
-    verdict = Verdict(end.verdict)
-    prop = declared(world.system, end.property)
-    if prop is not None:
-        if verdict is Verdict.VIOLATED:
-            explanation = explain(world, prop)
-            if end.span is not None and explanation is not None:
-                return _judge_due(world, prop, end.span, str(explanation))
-            if cycle is not None:
-                reason = str(explanation or f"{prop.name} is false on the cycle")
-                return not cycle.objection(), cycle.objection() or reason
-            return explanation is not None, str(
-                explanation or f"{prop.name} is true at the end"
-            )
-        # A run that is live; older files say of it that the property holds.
-        if prop.kind is not PropertyKind.SAFETY:
-            explanation = explain(world, prop)
-            return explanation is None, NO_PROOF if explanation is None else str(
-                explanation
-            )
-        return True, NO_PROOF
-    if verdict is Verdict.VIOLATED:
-        return _judge_undeclared(world, end)
-    return True, NO_PROOF_OF_STATE if is_state(trace) else NO_PROOF
-
-
-def _judge_due(
-    world: World, prop: Property, span: SpanRecord, explanation: str
-) -> tuple[bool, str]:
-    """Say whether a liveness property that is false at the end is due there, and why."""
-    if prop.confidence is None:
-        return False, f"{prop.name} has no confidence any more, so it is never due"
-    sure = prop.confident(world.view)
-    if sure < 1:
-        return (
-            False,
-            f"{prop.name} is false at the end, but its confidence is {sure:.6g}",
-        )
-    return True, f"{deadline_phrase(span)}\n{explanation}"
-
-
-def _judge_undeclared(world: World, end: End) -> tuple[bool, str]:
-    failure = world.failure
-    if failure is not None:
-        return failure.kind == end.property, str(failure)
-    if end.property == DEADLOCK:
-        if absent := unknown_in(world.system, world.snapshot()):
-            return False, f"no deadlock: nothing is known of {', '.join(absent)}"
-        left = [e for e in world.enabled() if not e.kind.is_fault]
-        events = "; ".join(map(repr, left))
-        return not left, events and f"no deadlock: what can happen is {events}"
-    return False, f"the system has no property {end.property!r}"
