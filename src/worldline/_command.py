@@ -67,9 +67,6 @@ def end(status: int) -> None:
     os._exit(status)
 
 
-OWNS_PROCESS = _is_command()
-"""Whether it is the command, even one in the background, where Ctrl-C is ignored."""
-
-if OWNS_PROCESS and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+if _is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     IS_COMMAND = True
     signal.signal(signal.SIGINT, quit_at_once)

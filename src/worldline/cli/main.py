@@ -43,7 +43,7 @@ from worldline.model.errors import (
     refuse_no_asserts,
 )
 from worldline.model.printable import one_line
-from worldline.model.usercode.interrupts import at_the_second, heed_termination
+from worldline.model.usercode.interrupts import at_the_second
 from worldline.model.usercode.user_errors import escaped
 
 VERBS = {
@@ -182,8 +182,6 @@ def _answered(argv: Sequence[str] | None) -> int:
         if _command.IS_COMMAND:
             at_the_second(_command.quit_at_once)
             raise_exits()
-        if _command.OWNS_PROCESS:
-            heed_termination()
         given = sys.argv[1:] if argv is None else list(argv)
         _refuse_null(given)
         arguments = build_parser(given).parse_args(given)

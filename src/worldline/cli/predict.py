@@ -55,9 +55,9 @@ Of a state that is known in part, 'decided' in --json counts the safety and some
 properties that were violated or reached, or unseen in no state that was visited.
 
 A recording is replayed first ('worldline replay RECORDING TARGET' writes a trace of it).
-'worldline debug RUN.wl -c "jump 12; save here.wl"' keeps one state as a file. Ctrl-C or
-SIGTERM ends a search and prints what it learned. Exit codes: 0 HOLDS, nothing can go wrong
-from there on; 1 VIOLATED, something can; 2 bad usage; 3 UNKNOWN, a bound was hit.
+'worldline debug RUN.wl -c "jump 12; save here.wl"' keeps one state as a file. Ctrl-C ends
+a search and prints what it learned. Exit codes: 0 HOLDS, nothing can go wrong from there
+on; 1 VIOLATED, something can; 2 bad usage; 3 UNKNOWN, a bound was hit.
 """
 
 

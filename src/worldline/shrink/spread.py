@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 20
 
-_KEYS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGUSR1] if CAN_FORK else [])]
-"""What ends a piece of work: Ctrl-C, SIGTERM, and what these are to who does some."""
+_KEYS = [signal.SIGINT, *([signal.SIGUSR1] if CAN_FORK else [])]
+"""What ends a piece of work: Ctrl-C, and what it is to the processes that do some."""
 
 
 @final

@@ -48,47 +48,6 @@ def test_a_look_at_the_bounds_finds_it():
         meter.check()
 
 
-@pytest.fixture
-def _command(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(interrupts._Keys, "heeds_termination", True)
-    yield
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-
-@pytest.mark.usefixtures("_command")
-def test_sigterm_is_the_same_for_a_command_however_often_it_is_sent():
-    with held():
-        signal.raise_signal(signal.SIGTERM)
-        signal.raise_signal(signal.SIGTERM)
-        assert pending()
-        with pytest.raises(KeyboardInterrupt):
-            press()
-
-
-@pytest.mark.usefixtures("_command")
-def test_sigterm_is_the_same_where_ctrl_c_is_ignored():
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with held():
-            signal.raise_signal(signal.SIGTERM)
-            with pytest.raises(interrupts.Interrupted), heard():
-                pass
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_sigterm_ends_a_program_that_is_no_command():
-    with held():
-        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-
-@pytest.mark.usefixtures("_command")
-def test_sigterm_ends_what_only_listens():
-    with interrupts.listening():
-        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-
 class Gone:
     pass
 

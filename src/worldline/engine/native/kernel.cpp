@@ -61,7 +61,7 @@ Tables* wl_tables(int32_t width) {
 void wl_tables_free(Tables* tables) { delete tables; }
 
 // Lets whatever explores go on for so many seconds, up to so many resident bytes of the
-// process, and until the number of SIGINT or SIGTERM can be read from a file; negative: no bound.
+// process, and until the number of SIGINT can be read from a file; negative: no bound.
 void wl_meter(double seconds, int64_t ceiling, int32_t file) {
     meter().start(seconds, ceiling, file);
 }

@@ -8,9 +8,6 @@ A handler may raise KeyboardInterrupt by itself, which is a violation and not Ct
 inside the block Ctrl-C raises an exception of its own, `Interrupted`. Outside, in other
 threads, and where somebody handles SIGINT already, every KeyboardInterrupt counts as
 Ctrl-C.
-
-For a command, SIGTERM is the same (`heed_termination`), but only its first: ``timeout``
-sends two of them.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
-from typing import Any, final
+from typing import final
 
 from worldline.model.usercode import activity
 
@@ -71,17 +68,11 @@ class _Keys:
     pending = False
     announced = -1
     last: Callable[[], None] = staticmethod(_raise)
-    heeds_termination = False
 
 
 def at_the_second(last: Callable[[], None]) -> None:
     """Say what a second Ctrl-C does; without it, it is raised wherever it comes."""
     _Keys.last = staticmethod(last)
-
-
-def heed_termination() -> None:
-    """Take SIGTERM for Ctrl-C in all blocks that hold it: this process is a command."""
-    _Keys.heeds_termination = True
 
 
 def pending() -> bool:
@@ -101,47 +92,34 @@ def announced() -> int:
 
 
 @contextlib.contextmanager
-def held(*, to_termination: bool = True) -> Iterator[None]:
+def held() -> Iterator[None]:
     """Keep Ctrl-C inside this block from whatever does not ask for it.
 
     Elsewhere than in the main thread, and where somebody else handles it, nothing is
-    changed. In the background, where it is ignored, there is still SIGTERM.
-
-    Parameters
-    ----------
-    to_termination
-        Whether SIGTERM is the same, where it is heeded.
+    changed.
     """
-    usual: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler}
-    if to_termination and _Keys.heeds_termination:
-        usual[signal.SIGTERM] = signal.SIG_DFL
-    before = signal.getsignal(signal.SIGINT)
-    free = [which for which in usual if signal.getsignal(which) is usual[which]]
     if (
         _Keys.held
         or threading.current_thread() is not threading.main_thread()
-        or before not in (signal.default_int_handler, signal.SIG_IGN)
-        or not free
+        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
     ):
         yield
         return
     _Keys.pressed = _Keys.pending = _Keys.heard = False
     _Keys.held = True
-    for which in free:
-        signal.signal(which, _take)
+    signal.signal(signal.SIGINT, _take)
     try:
         with _announcing():
             yield
     finally:
-        for which in free:
-            signal.signal(which, usual[which])
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         _Keys.held = _Keys.heard = False
 
 
 @contextlib.contextmanager
 def listening() -> Iterator[None]:
     """Raise Ctrl-C, as `Interrupted`, wherever it comes inside this block."""
-    with held(to_termination=False), heard():
+    with held(), heard():
         yield
 
 
@@ -192,8 +170,7 @@ class heard:  # noqa: N801 - a block, like `held`
 
 def _take(signum: int, frame: FrameType | None) -> None:
     if _Keys.pressed:
-        if signum != signal.SIGTERM:
-            _Keys.last()
+        _Keys.last()
         return
     # Also where it is raised, until it is caught: Python drops what is raised while it
     # takes objects apart.

@@ -25,7 +25,7 @@ namespace worldline {
 class Meter {
   public:
     // Starts it for so long, up to so many resident bytes of the process, and until the
-    // number of SIGINT or SIGTERM can be read from a file; negative: no bound, no file.
+    // number of SIGINT can be read from a file; negative: no bound, no file.
     void start(double seconds, int64_t ceiling, int file) {
         const int64_t now = now_ns();
         ends_ = seconds < 0 || seconds > kMostSeconds
@@ -86,14 +86,13 @@ class Meter {
     static constexpr double kMostSeconds = 1e8;
     static constexpr int64_t kLookNs = 2'000'000;
 
-    // Whether Python was sent SIGINT or SIGTERM, whose number it then writes at once if it
-    // handles it; its own handler has to wait until the kernel is back.
+    // Whether Python was sent SIGINT, whose number it then writes at once; its own
+    // handler has to wait until the kernel is back.
     bool is_called() const {
 #ifdef WORLDLINE_POSIX
         char numbers[64];
         const ssize_t count = file_ < 0 ? 0 : read(file_, numbers, sizeof numbers);
-        const auto ends = [](char number) { return number == SIGINT || number == SIGTERM; };
-        return count > 0 && std::any_of(numbers, numbers + count, ends);
+        return count > 0 && std::find(numbers, numbers + count, SIGINT) != numbers + count;
 #else
         return false;
 #endif
