@@ -50,6 +50,15 @@ def heard(system: wl.System) -> tuple[float, str, Any]:
     return 1.1, "b", [greeting(system, 2), DeltaRecord(0, {"kept": 1}, 0)]
 
 
+def begun(system: wl.System) -> Scribe:
+    """Return who has written that each of three nodes began its first life."""
+    scribe = Scribe(simulation_of(system, 0), system)
+    for index in range(3):
+        scribe.lives[index].append(Life(1))
+        scribe.block_at(0.0, index, [StartedRecord(1, 0, 0, None, 0.0)])
+    return scribe
+
+
 def looked(
     folder: Path, system: wl.System, **options: Any
 ) -> tuple[wl.ReplayedRecording, list[tuple[Kind, int]]]:
@@ -98,10 +107,7 @@ def test_on_a_connection_a_message_that_nobody_receives_is_under_way_until_it_br
 
 def test_what_the_receiver_does_not_hear_is_under_way_until_it_is_known_to_be_dead():
     system = rounds_on(wl.streams(buffer=9))
-    scribe = Scribe(simulation_of(system, 0), system)
-    for index in range(3):
-        scribe.lives[index].append(Life(1))
-        scribe.block_at(0.0, index, [StartedRecord(1, 0, 0, None, 0.0)])
+    scribe = begun(system)
     scribe.block_at(1.0, 0, [GREET])
     scribe.block_at(1.5, 0, [ErredRecord(1, "unreachable", "refused")])
     scribe.block_at(2.0, 0, [GREET])
@@ -184,10 +190,7 @@ def test_after_what_the_network_does_not_allow_messages_vanish_with_connections_
 
 def test_after_that_what_nobody_receives_is_refused_by_a_receiver_that_is_down():
     system = rounds_on(wl.datagrams(loss=False, duplication=False))
-    scribe = Scribe(simulation_of(system, 0), system)
-    for index in range(3):
-        scribe.lives[index].append(Life(1))
-        scribe.block_at(0.0, index, [StartedRecord(1, 0, 0, None, 0.0)])
+    scribe = begun(system)
     scribe.block_at(1.0, 0, [GREET])
     twice: list[JournalRecord] = [
         greeting(system, 2),
@@ -289,10 +292,7 @@ def test_after_that_what_is_lost_alone_but_in_order_is_lost_at_once():
 
 def test_behind_a_gap_nothing_is_under_way_of_which_nobody_knows_whether_it_was_received():
     system = rounds_on(wl.streams(buffer=9))
-    scribe = Scribe(simulation_of(system, 0), system)
-    for index in range(3):
-        scribe.lives[index].append(Life(1))
-        scribe.block_at(0.0, index, [StartedRecord(1, 0, 0, None, 0.0)])
+    scribe = begun(system)
     scribe.block_at(1.0, 0, [GREET])
     scribe.lamport[1] = 3
     scribe.block_at(1.1, 1, [GapRecord(1, "the disk was full"), scribe.checkpoint(1)])
