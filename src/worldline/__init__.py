@@ -85,7 +85,6 @@ from worldline.model.workload import (
 if TYPE_CHECKING:
     from worldline.dedalus.problems import ProgramError
     from worldline.deploy.cluster import Cluster
-    from worldline.deploy.companions import Companion, Instead
     from worldline.deploy.counts import NodeCounts
     from worldline.deploy.host import Host, NodeFailed
     from worldline.deploy.journal import JournalFailure
@@ -138,11 +137,12 @@ if TYPE_CHECKING:
     from worldline.search.walks.walk import walk
     from worldline.shrink.progress import PassReport, ShrinkProgress
     from worldline.trace import records
+    from worldline.worlds.companions import Companion, Instead
     from worldline.worlds.world import NotEnabled
 
 _LAZY = {
     "worldline.deploy.cluster": ("Cluster",),
-    "worldline.deploy.companions": ("Companion", "Instead"),
+    "worldline.worlds.companions": ("Companion", "Instead"),
     "worldline.deploy.counts": ("NodeCounts",),
     "worldline.deploy.host": ("Host", "NodeFailed"),
     "worldline.deploy.journal": ("JournalFailure",),

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.deploy.companions import Beside, Effects
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.network.mailbox import Network
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
+from worldline.worlds.companions import Beside, Effects
 
 A, B = wl.ids("a", "b")
 
@@ -100,10 +100,14 @@ class Counting(wl.Companion):
     def seen(self, beside: Beside, event: Event) -> None:
         self.log.append(("after", beside.me.name, repr(event)))
 
-    def extensions(self, beside: Beside) -> dict[int, int] | None:
+    def extensions(
+        self, beside: Beside, peer: wl.NodeId, part: str, message: Any
+    ) -> dict[int, int] | None:
         return {1: beside.lamport}
 
-    def noticed(self, beside: Beside, peer: wl.NodeId, numbers: dict[int, int]) -> None:
+    def noticed(
+        self, beside: Beside, peer: wl.NodeId, life: int, numbers: dict[int, int]
+    ) -> None:
         self.numbers.append((beside.me, peer, numbers))
 
     def heard(self, beside: Beside, peer: wl.NodeId, body: bytes) -> None:

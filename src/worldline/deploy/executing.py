@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from worldline.deploy.clock import HostClock
-from worldline.deploy.companions import Beside, Companion, Instead
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
-from worldline.deploy.following import Following
+from worldline.deploy.following import Following, Numbers
 from worldline.deploy.recovery import Restored
 from worldline.deploy.turn import PresentTurn
-from worldline.deploy.undoing import Before
 from worldline.deploy.wire import Wire
+from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.node import Handler
@@ -33,6 +32,8 @@ from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.records import FailedRecord, FateRecord
+from worldline.worlds.companions import Beside, Companion, Instead
+from worldline.worlds.undoing import Before
 
 SLOW_S = 0.1
 """Seconds after which it is said, once, that a handler took long."""
@@ -175,7 +176,7 @@ class NodeExecution:
             self._refuse(number, event, "undone", instead, put_off)
             return None
         assert type(result) is Result
-        numbers = self._extensions(life) if self.is_watched and door.sends else None
+        numbers = self._numbers(life) if self.is_watched else None
         self._settle(number, result, event.name, numbers)
         if self.is_watched:
             turn.leaving.seen.append((life, event))
@@ -210,14 +211,19 @@ class NodeExecution:
                 return instead
         return None
 
-    def _extensions(self, life: Beside) -> dict[int, int] | None:
-        numbers: dict[int, int] = {}
-        for companion in self._companions:
-            numbers |= companion.extensions(life) or {}
-        return numbers or None
+    def _numbers(self, life: Beside) -> Numbers:
+        """Return what says which numbers companions put beside a message."""
+
+        def beside(peer: NodeId, part: str, message: Any) -> dict[int, int] | None:
+            numbers: dict[int, int] = {}
+            for companion in self._companions:
+                numbers |= companion.extensions(life, peer, part, message) or {}
+            return numbers or None
+
+        return beside
 
     def _settle(
-        self, number: int, result: Result, name: str, numbers: dict[int, int] | None
+        self, number: int, result: Result, name: str, numbers: Numbers | None
     ) -> None:
         """Let follow what a handler has done."""
         self.following.settle(number, result, self.lamport, numbers)

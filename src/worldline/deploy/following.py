@@ -10,6 +10,7 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
+from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
@@ -18,6 +19,9 @@ from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
+
+Numbers = Callable[[NodeId, str, Any], "dict[int, int] | None"]
+"""Says which numbers stand beside a message: to whom, from which part, what."""
 
 
 @final
@@ -67,7 +71,7 @@ class Following:
         number: int,
         result: Result,
         lamport: int,
-        numbers: dict[int, int] | None,
+        numbers: Numbers | None,
     ) -> None:
         """Give to the turn what a handler has done.
 
@@ -76,7 +80,7 @@ class Following:
         number
             Of the event, in its turn.
         numbers
-            What companions put beside its messages.
+            Says what companions put beside a message; None if there are none.
         """
         door, turn = self._door, self._turn
         if result is not Result.HANDLED:
@@ -101,14 +105,15 @@ class Following:
         handle = self._call_later(after, self._fire, timer)
         self._door.pending[timer] = handle, after
 
-    def _send(self, lamport: int, numbers: dict[int, int] | None) -> tuple[int, ...]:
+    def _send(self, lamport: int, numbers: Numbers | None) -> tuple[int, ...]:
         """Give what was sent to the turn; return which of the sends were refused."""
         packet, put, places = self._packet, self._put, self._places
         me, incarnation, leaving = self._me, self._incarnation, self._turn.leaving
         refused: list[int] = []  # of a handler that is stubborn, very many
         for place, (dst, part, message, taken) in enumerate(self._door.sends):
             if taken:
-                made = packet(me, incarnation, lamport, place, part, message, numbers)
+                beside = None if numbers is None else numbers(dst, part, message)
+                made = packet(me, incarnation, lamport, place, part, message, beside)
                 put(leaving, places[dst], part, message, made)
             else:
                 refused.append(place)

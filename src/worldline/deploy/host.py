@@ -19,7 +19,6 @@ from typing import Any, Literal, Self, final
 from worldline.deploy.clock import HostClock, anchored
 from worldline.deploy.cluster import LOOPBACK, Cluster
 from worldline.deploy.cluster_file import cluster_of
-from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
 from worldline.deploy.journal_options import JournalOptions, Sync
@@ -39,6 +38,7 @@ from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.system import System
 from worldline.model.usercode.user_errors import spelt
 from worldline.trace.journal.codec import Codec
+from worldline.worlds.companions import Companion
 
 
 class NodeFailed(WorldlineError):

@@ -81,6 +81,11 @@ class KeptBack:
         for packet, _ in self._messages:
             yield packet
 
+    def messages(self) -> list[tuple[NodeId, str, Any]]:
+        """Return them: from whom, to which part, what."""
+        envelopes = [event.envelope for _, event in self._messages]
+        return [(e.src, e.part, e.message) for e in envelopes if e is not None]
+
     def keep(self, packet: bytes, event: Event) -> None:
         """Keep a message whose guard is false."""
         self._messages.append((packet, event))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, final
 
 from worldline.deploy.clock import HostClock
-from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.executing import PUT_OFF_S, NodeExecution, PutOff
 from worldline.deploy.keeping import KeptBack, stopped
@@ -35,6 +34,7 @@ from worldline.trace.journal.records import (
     RetriedRecord,
     StartedRecord,
 )
+from worldline.worlds.companions import Companion
 
 
 @final
@@ -124,6 +124,26 @@ class NodeLife:
         """The Lamport time of its last event."""
         return self.execution.lamport
 
+    @property
+    def now(self) -> float:
+        """Seconds by the clock of its loop."""
+        return self._loop.time()
+
+    @property
+    def timers(self) -> Mapping[PendingTimer, float]:
+        """The timers that are set, each with its delay."""
+        return {timer: after for timer, (_, after) in self._pending.items()}
+
+    @property
+    def sequence(self) -> int:
+        """How many numbers of its sequence it has used up."""
+        return self.execution.door.counter
+
+    @property
+    def positions(self) -> Sequence[int]:
+        """How many calls of each script it has made; who drives it knows."""
+        return ()
+
     # ------------------------------------------------------------- what comes to it
 
     def start(self) -> None:
@@ -200,6 +220,19 @@ class NodeLife:
         """Return the whole state; write it into the journal, if that costs little."""
         return self.saving.take()
 
+    def waiting(self) -> Sequence[tuple[NodeId, str, Any]]:
+        """Return the messages that came and wait for a guard."""
+        return self.kept.messages()
+
+    def life_of(self, peer: NodeId) -> int | None:
+        """Return the life of a peer with which a connection is open; None without one."""
+        return self._wire.life_of(self.system.index[peer])
+
+    def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
+        """Let something be done after so many seconds, if this life lasts until then."""
+        handle = self._loop.call_later(seconds, self._do, action)
+        return handle.cancel
+
     def tell(self, peer: NodeId, companion: str, body: bytes) -> None:
         """Send a control frame to the companion of that name beside a peer."""
         self._wire.control(self.system.index[peer], companion, body)
@@ -228,13 +261,16 @@ class NodeLife:
 
     # ------------------------------------------------------------------------ inside
 
+    def _do(self, action: Callable[[], None]) -> None:
+        if self.is_up:
+            action()
+
     def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1
         execution = self.execution
         src, message = self.system.ids[frame.sender], frame.message
-        if frame.extensions:
-            for companion in self._companions:
-                companion.noticed(self, src, frame.extensions)
+        for companion in self._companions:
+            companion.noticed(self, src, frame.incarnation, frame.extensions or {})
         if frame.lamport > execution.lamport:
             execution.lamport = frame.lamport
         handler = None if frame.part else self._plain_on.get(type(message))

@@ -46,12 +46,14 @@ class Links:
         self._loop, self._codec, self._outlets = loop, codec, outlets
         self._me, self._incarnation, self._counts = index, incarnation, counts
         self._links = [PeerLink(peer) for peer in range(len(codec.vocabulary.nodes))]
-        self._strangers = Strangers(loop, outlets.limits.connect, self._expelled)
+        expelled = "it has not proved who it is"
+        self._strangers = Strangers(
+            loop, outlets.limits.connect, lambda one: self._ended(one, expelled)
+        )
         self._open: set[PeerConnection] = set()
         self._listener: ConnectionListener | None = None
         self._sweep: asyncio.TimerHandle | None = None
-        self._is_over = False
-        self._has_begun = False
+        self._is_over = self._has_begun = False
         if outlets.weather is not None:
             outlets.weather.on_change(self._release_all)
 
@@ -132,6 +134,11 @@ class Links:
         if link.connection is not None:
             link.connection.abort()
             self._lose(peer, LOST, "broken by a companion")
+
+    def life_of(self, peer: int) -> int | None:
+        """Return the life of a peer with which a connection is open; None without one."""
+        open_one = self._links[peer].connection
+        return None if open_one is None else open_one.peer_incarnation
 
     def saved(self) -> tuple[SavedConnection, ...]:
         """Return what a checkpoint says of connections."""
@@ -262,9 +269,6 @@ class Links:
             self._strangers.add(made)
         return made
 
-    def _expelled(self, connection: PeerConnection) -> None:
-        self._ended(connection, "it has not proved who it is")
-
     def _make(self, peer: int) -> None:
         link, limit = self._links[peer], self._outlets.limits.connect
         link.deadline = self._loop.call_later(limit, self._time_out, peer)
@@ -362,9 +366,8 @@ class Links:
     # ----------------------------------------------------------------- the weather
 
     def _release_all(self) -> None:
-        if not self._is_over:
-            for link in self._links:
-                self._flush(link)
+        for link in () if self._is_over else self._links:
+            self._flush(link)
 
     def _go_on(self, connection: PeerConnection) -> None:
         if self._outlets.is_clogged():
@@ -379,8 +382,7 @@ class Links:
 
     def _look(self) -> None:
         """Give a sign of life on all connections, and lose those that give none."""
-        limit = self._outlets.limits.silence
-        now = self._loop.time()
+        limit, now = self._outlets.limits.silence, self._loop.time()
         for peer, link in enumerate(self._links):
             connection = link.connection
             if connection is None:

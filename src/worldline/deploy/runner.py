@@ -11,7 +11,6 @@ from typing import NamedTuple, final
 
 from worldline.deploy.clock import HostClock
 from worldline.deploy.cluster import address_text
-from worldline.deploy.companions import Companion
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.datagrams import DatagramSocket
 from worldline.deploy.journal import JournalWriter
@@ -31,6 +30,7 @@ from worldline.model.network import members_of
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
+from worldline.worlds.companions import Companion
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 """Before a node whose handler failed comes back, where it does; doubled each time."""

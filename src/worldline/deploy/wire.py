@@ -119,6 +119,10 @@ class Wire:
         if self.links is not None:
             self._loop.call_soon(self.links.break_, peer)
 
+    def life_of(self, peer: int) -> int | None:
+        """Return the life of a peer with which a connection is open; None without one."""
+        return None if self.links is None else self.links.life_of(peer)
+
     def connections(self) -> tuple[SavedConnection, ...]:
         """Return what a checkpoint says of connections."""
         return () if self.links is None else self.links.saved()

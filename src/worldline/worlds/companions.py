@@ -1,0 +1,164 @@
+"""Companions: what stands beside nodes that run, sees their events and may refuse them.
+
+The same stand beside deployed nodes, and in a run by the clock beside those of a simulation.
+
+A companion is asked before an event (`gate`) and after it, when nothing that the handler
+did has left yet (`vet`). What it blocks or undoes is recorded, with what happened
+instead, so that a recording replays with it. Companions of one name talk to
+each other in control frames, of which nodes know nothing and clocks are not moved.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from worldline.model.data.identity import NodeId
+from worldline.model.events import Event
+from worldline.model.semantics.hidden import PendingTimer
+
+
+class Instead(enum.Enum):
+    """What happens instead of an event that is blocked or undone."""
+
+    CONSUMED = "consumed"
+    """A message is lost, an error is not heard of."""
+
+    BROKEN = "broken"
+    """A message is lost, and the connection with its sender breaks."""
+
+    PUT_OFF = "put off"
+    """A timer is set again, for a second or its delay if that is less; a call waits, and a
+    datagram comes again after a second."""
+
+
+class Effects(Protocol):
+    """What a handler did, as far as nothing of it has left yet.
+
+    Attributes
+    ----------
+    sends
+        To whom, from which part, what, and whether the buffer took it.
+    timers
+        Those that were set, with their delays, or cancelled with None.
+    """
+
+    @property
+    def sends(self) -> Sequence[tuple[NodeId, str, Any, bool]]: ...
+    @property
+    def timers(self) -> Sequence[tuple[PendingTimer, float | None]]: ...
+
+
+class Beside(Protocol):
+    """The node that a companion stands beside, as the companion sees it."""
+
+    @property
+    def me(self) -> NodeId:
+        """Which node."""
+
+    @property
+    def incarnation(self) -> int:
+        """Which of its lives, from 1 on."""
+
+    @property
+    def lamport(self) -> int:
+        """The Lamport time of its last event."""
+
+    @property
+    def node(self) -> Any:
+        """The node object; to be read only."""
+
+    @property
+    def now(self) -> float:
+        """Seconds by a clock that never goes back: its own, or that of the simulation."""
+
+    @property
+    def timers(self) -> Mapping[PendingTimer, float]:
+        """The timers that are set, in order, each with its delay; to be read only."""
+
+    @property
+    def sequence(self) -> int:
+        """How many numbers of its sequence it has used up."""
+
+    @property
+    def positions(self) -> Sequence[int]:
+        """How many calls of each script of the declared workload it has made."""
+
+    def waiting(self) -> Sequence[tuple[NodeId, str, Any]]:
+        """Return the messages that came and wait for a guard: from whom, part, message."""
+
+    def life_of(self, peer: NodeId) -> int | None:
+        """Return the life of a peer with which a connection is open; None without one."""
+
+    def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
+        """Let something be done after so many seconds, if this life lasts until then.
+
+        Returns
+        -------
+        callable
+            Calls it off; once it is done or called off, that changes nothing.
+        """
+
+    def checkpoint(self) -> bytes:
+        """Return the whole state of the node; where there is a journal, write it there."""
+
+    def tell(self, peer: NodeId, companion: str, body: bytes) -> None:
+        """Send a control frame to the companion of that name beside a peer.
+
+        It may be lost, as a message may; on streams it goes over the connection, and is
+        lost without one.
+        """
+
+
+class Companion:
+    """A companion that does nothing; others override what they need.
+
+    Attributes
+    ----------
+    name
+        By which it is found by those of other nodes.
+    vets
+        Whether `vet` is to be asked, for which the state before each event is kept.
+    """
+
+    name = ""
+    vets = False
+
+    def joined(self, beside: Beside) -> None:
+        """Take note that a life of a node begins, before its start handler runs."""
+
+    def gate(self, beside: Beside, event: Event) -> Instead | None:
+        """Return what is to happen instead of an event; None to let it happen."""
+        return None
+
+    def vet(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
+        """Return what is to happen instead of an event that happened; None to keep it."""
+        return None
+
+    def seen(self, beside: Beside, event: Event) -> None:
+        """Take note of an event whose effects have left."""
+
+    def extensions(
+        self, beside: Beside, peer: NodeId, part: str, message: Any
+    ) -> dict[int, int] | None:
+        """Return the numbers to put beside a message that is sent; None for none.
+
+        It is asked once for each message that the network takes, in order of sending,
+        when its event is settled.
+        """
+        return None
+
+    def noticed(
+        self, beside: Beside, peer: NodeId, life: int, numbers: dict[int, int]
+    ) -> None:
+        """Take note of the numbers beside a message, before it is handled.
+
+        Parameters
+        ----------
+        life
+            That of the peer in which it sent the message.
+        """
+
+    def heard(self, beside: Beside, peer: NodeId, body: bytes) -> None:
+        """Take a control frame from the companion of this name beside a peer."""
