@@ -122,8 +122,7 @@ class Links:
 
     def control(self, to: int, companion: str, body: bytes) -> None:
         """Send a control frame, if there is a connection."""
-        connection = self._links[to].connection
-        if connection is not None:
+        if (connection := self._links[to].connection) is not None:
             packet = self._codec.control(self._me, self._incarnation, companion, body)
             self._counts.control_bytes += len(packet)
             connection.write([packet])
