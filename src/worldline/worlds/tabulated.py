@@ -165,7 +165,11 @@ class TabulatedWorld:
         column, operation = operations.column, operations.operation
         cell = self.cell(column, value)
         getattr(cell, operation[0])(*operation[1:])  # type: ignore[index]
-        after = self.tables.interners[column].intern(cell.freeze())
+        # A reset concerns the mailboxes of all others, and is nothing to most of them.
+        is_same = getattr(cell, "is_as_restored", None)
+        after = value
+        if is_same is None or not is_same():
+            after = self.tables.interners[column].intern(cell.freeze())
         operations[value] = after
         return after
 
