@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import BY_DECLARATION, NodeId
