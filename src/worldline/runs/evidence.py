@@ -139,6 +139,8 @@ class Witnessed:
         When each step happened, those before the run first; None without a clock.
     ended
         And when the run ended.
+    free
+        The numbers of the steps that stand instead of others, which filters block.
     """
 
     start: Start
@@ -146,6 +148,7 @@ class Witnessed:
     end: Snapshot | None
     times: tuple[float, ...] | None = None
     ended: float | None = None
+    free: frozenset[int] = frozenset()
 
 
 @final
@@ -309,7 +312,7 @@ class Evidence:
 
     def _confirmed(self, run: Witnessed) -> tuple[DirectWorld, Schedule]:
         direct = DirectWorld(self._system)
-        return direct, confirm(direct, run.start, run.expected, run.end)
+        return direct, confirm(direct, run.start, run.expected, run.end, run.free)
 
     def _reported(
         self,
