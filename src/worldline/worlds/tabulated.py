@@ -51,6 +51,7 @@ from worldline.worlds.columns import (
 )
 from worldline.worlds.door import Query
 from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
+from worldline.worlds.instead import Stead
 from worldline.worlds.present import state_answer
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
@@ -102,7 +103,7 @@ class TabulatedWorld:
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
-        self._nothing = AbsentCell()
+        self.stead = Stead(self)
         self.recall = Recall(
             system, self.tables, self.cell, profile, is_partial=partial
         )
@@ -124,7 +125,7 @@ class TabulatedWorld:
         """
         frozen = self.tables.interners[column].values[value]
         if frozen == NO_VALUE:
-            return self._nothing
+            return AbsentCell()
         cell: Any = self._cells[column]
         cell.restore(frozen)
         return cell
@@ -150,6 +151,11 @@ class TabulatedWorld:
                 content=fingerprint(event.key) if own else 0,
             )
         return entry
+
+    def free_entry(self, event: Event) -> Entry:
+        """Add an event that runs no handler, draws on no budget and is no own step."""
+        free = self._operations(changes(self.system, event, charge=False))
+        return self.tables.new_entry(-1, event, free, fault=event.kind.is_fault)
 
     def _own(self, event: Event) -> tuple[int, ...]:
         """Return the columns that say where the node of an own step stands."""
@@ -199,8 +205,7 @@ class TabulatedWorld:
         """Work out, remember and return the outcomes of an event in a state."""
         event: Event = entry.event
         if entry.column < 0:
-            entry.outcomes[0] = only = (self._leaf(entry, 0, self._handlerless(event)),)
-            return only
+            return self.handlerless(entry)
         number = row[entry.column]
         environment = self._environment(entry, row)
         template = self._template(entry.column, number)
@@ -249,10 +254,14 @@ class TabulatedWorld:
             template = self._templates[number] = NodeTemplate(kind, local)
         return template
 
-    def _handlerless(self, event: Event) -> DryRun:
+    def handlerless(self, entry: Entry) -> tuple[Leaf, ...]:
+        """Work out, remember and return the outcome of what runs no handler."""
+        event: Event = entry.event
         index = 0 if event.node is None else self.system.index[event.node]
         template = NodeTemplate(self.system.types[index], self.system.initial[index])
-        return self._dry_runs.run(index, template, event, [], _no_answer)
+        dry_run = self._dry_runs.run(index, template, event, [], _no_answer)
+        entry.outcomes[0] = only = (self._leaf(entry, 0, dry_run),)
+        return only
 
     def is_no_transition(
         self, event: Event, dry_runs: list[DryRun], local: Any
