@@ -130,7 +130,7 @@ if TYPE_CHECKING:
     from worldline.search.predicting.report import Prediction, PredictReport
     from worldline.search.report import Progress, Report
     from worldline.search.simulating.report import SimulateReport
-    from worldline.search.simulating.simulate import simulate
+    from worldline.steer.simulating import simulate
     from worldline.search.walks.coverage import Coverage
     from worldline.search.walks.fuzz import fuzz
     from worldline.search.walks.report import CriticalTransition, WalkReport
@@ -182,7 +182,7 @@ _LAZY = {
     "worldline.search.predicting.predict": ("predict",),
     "worldline.search.predicting.report": ("Prediction", "PredictReport"),
     "worldline.search.simulating.report": ("SimulateReport",),
-    "worldline.search.simulating.simulate": ("simulate",),
+    "worldline.steer.simulating": ("simulate",),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks.walk": ("walk",),
     "worldline.runs.recording.comparing": ("RunDivergence",),
