@@ -106,7 +106,7 @@ class VirtualLife:
     @property
     def timers(self) -> Mapping[PendingTimer, float]:
         """The timers that are set, in order, each with its delay."""
-        return self._hidden.timers
+        return {timer: float(after) for timer, after in self._hidden.timers.items()}
 
     @property
     def sequence(self) -> int:

@@ -108,10 +108,14 @@ class Occasions:
         if wait:
             self._is_wanted |= is_own
             self._after(wait)
-        elif wait == 0.0 and self._occasion.begin(number, is_own=is_own):
-            self._asked, self._began, self._seen = number, self._beside.now, seen
+            return
+        before = self._asked, self._began, self._seen
+        # It is over at once where there are no neighbours.
+        self._asked, self._began, self._seen = number, self._beside.now, seen
+        if wait == 0.0 and self._occasion.begin(number, is_own=is_own):
             self._is_wanted = False
         else:
+            self._asked, self._began, self._seen = before
             self._is_wanted |= is_own
 
     def _after(self, wait: float) -> None:

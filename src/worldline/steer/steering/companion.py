@@ -6,23 +6,26 @@ predicts, and when the answer comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.system import System
-from worldline.steer.checking import ImmediateCheck
+from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.keeper import GatherOptions, Snapshots
-from worldline.steer.snapshots.records import NeighbourhoodSnapshot
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.forecasting import Forecast
 from worldline.steer.steering.modes import SteeringOptions
 from worldline.steer.steering.reporting import Findings
 from worldline.steer.steering.standing import StandingFilters
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
+
+
+_NOBODY: Mapping[int, NodeRecord] = {}
 
 
 class Predicts(Protocol):
@@ -74,12 +77,12 @@ class Steering(Companion):
         self.vets = options.vets
         self.snapshots = Snapshots(
             system,
-            GatherOptions(every=options.every, bandwidth=options.bandwidth),
-            taken=self._taken,
+            GatherOptions(interval=options.every, bandwidth=options.bandwidth),
+            self._taken,
         )
         self._check = (
             ImmediateCheck(
-                system, neighbours=self.snapshots, on_unseen=options.on_unseen
+                system, neighbours=self._neighbours, on_unseen=options.on_unseen
             )
             if options.vets
             else None
@@ -103,25 +106,27 @@ class Steering(Companion):
             self._check.joined(beside)
 
     def gate(self, beside: Beside, event: Event) -> Instead | None:
-        standing = self._standing[beside.me]
+        me = beside.me
+        # What is blocked has come to the node all the same.
+        self.snapshots.gate(beside, event)
+        standing = self._standing[me]
         if standing:
             blocking = standing.blocking(event, beside.now)
-            instead = blocking and refusal_of(self._system, event)
-            if instead:
-                self.counts[beside.me].blocked += 1
-                self._why[beside.me] = _said(blocking)
-                self.snapshots.seen_instead(beside, event)
+            instead = None if blocking is None else refusal_of(self._system, event)
+            if blocking is not None and instead is not None:
+                self.counts[me].blocked += 1
+                self._why[me] = _said(blocking)
                 return instead
         if self._check is not None:
             self._check.before(beside, event)
-        return self.snapshots.gate(beside, event)
+        return None
 
     def vet(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
         if self._check is None:
             return None
         instead = self._check.after(beside, event, effects)
         if instead is not None:
-            self._why[beside.me] = f"{self._check.why} would be false"
+            self._why[beside.me] = "a property would be false at once"
         return instead
 
     def seen(self, beside: Beside, event: Event) -> None:
@@ -136,6 +141,8 @@ class Steering(Companion):
         self, beside: Beside, peer: NodeId, life: int, numbers: dict[int, int]
     ) -> None:
         self.snapshots.noticed(beside, peer, life, numbers)
+        if self._check is not None:
+            self._check.noticed(beside, peer, life, numbers)
 
     def heard(self, beside: Beside, peer: NodeId, body: bytes) -> None:
         self.snapshots.heard(beside, peer, body)
@@ -143,6 +150,11 @@ class Steering(Companion):
     def note(self, beside: Beside) -> str:
         """Return why the last event was refused."""
         return self._why.get(beside.me, "")
+
+    def _neighbours(self, me: NodeId) -> Mapping[int, NodeRecord]:
+        """Return the checkpoints that a node has of its neighbours."""
+        snapshot = self.snapshots.latest(me)
+        return _NOBODY if snapshot is None else snapshot.members
 
     # --------------------------------------------------------------------- forecasts
 
