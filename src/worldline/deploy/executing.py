@@ -116,6 +116,7 @@ class NodeExecution:
         self._turn, self._wire, self._now = turn, wire, now
         self._companions, self._counts = companions, counts
         self._vets = [one for one in companions if one.vets]
+        self._before = Before(self._kind, node) if self._vets else None
         self.is_watched = bool(companions)
         self._ended, self._say = ended, say
         self._named: set[str] = set()
@@ -159,7 +160,6 @@ class NodeExecution:
         if instead is not None:
             self._refuse(_number(turn, record), event, "blocked", instead, put_off)
             return None
-        before = Before(self._kind, self._node) if self._vets else None
         result = perform(
             self._system, self._index, self._node, self._context, door, event
         )
@@ -171,8 +171,7 @@ class NodeExecution:
         if type(result) is Failure:
             self._fail(number, result)
             return None
-        if before is not None and (instead := self._vet(life, event)) is not None:
-            before.put_back(self._node)
+        if (instead := self._vet(life, event)) is not None:
             self._refuse(number, event, "undone", instead, put_off)
             return None
         assert type(result) is Result
@@ -205,10 +204,17 @@ class NodeExecution:
         return None
 
     def _vet(self, life: Beside, event: Event) -> Instead | None:
+        """Return what is to happen instead of an event, which is undone then."""
+        before = self._before
+        if before is None:
+            return None
+        self.door.written = changed = before.changes()
         for companion in self._vets:
             instead = companion.vet(life, event, self.door)
             if instead is not None:
+                before.put_back(self._node)
                 return instead
+        before.renew(changed)
         return None
 
     def _numbers(self, life: Beside) -> Numbers:
