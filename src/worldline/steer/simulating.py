@@ -219,6 +219,5 @@ def _told(companions: Sequence[Companion]) -> _Told:
     for one in companions:
         assert isinstance(one, Steering)
         found.append(one.findings.all())
-        for of_node in one.counts.values():
-            counts.add(of_node)
+        counts.add(one.total())
     return _Told(counts, merged(found))

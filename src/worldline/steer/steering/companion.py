@@ -7,6 +7,7 @@ predicts, and when the answer comes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol, final
 
 from worldline.model.data.identity import NodeId
@@ -15,7 +16,8 @@ from worldline.model.filters import EventFilter
 from worldline.model.system import System
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.refusing import refusal_of
-from worldline.steer.snapshots.keeper import GatherOptions, Snapshots
+from worldline.steer.snapshots.keeper import Snapshots
+from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.forecasting import Forecast
@@ -23,7 +25,6 @@ from worldline.steer.steering.modes import SteeringOptions
 from worldline.steer.steering.reporting import Findings
 from worldline.steer.steering.standing import StandingFilters
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
-
 
 _NOBODY: Mapping[int, NodeRecord] = {}
 
@@ -57,8 +58,6 @@ class Steering(Companion):
 
     Attributes
     ----------
-    counts
-        What it did, by node.
     findings
         What was found.
     """
@@ -87,12 +86,30 @@ class Steering(Companion):
             if options.vets
             else None
         )
-        self.counts = {node: SteeringCounts() for node in system.ids}
+        self._counts = {node: SteeringCounts() for node in system.ids}
         self._lasts = 2 * options.every
         self._standing: dict[NodeId, StandingFilters] = {}
         self._beside: dict[NodeId, Beside] = {}
         self._last: dict[NodeId, Any] = {}
         self._why: dict[NodeId, str] = {}
+
+    def counts(self, me: NodeId) -> SteeringCounts:
+        """Return what it did at a node."""
+        counts = replace(self._counts[me])
+        if self._check is not None and me in self._check.counts:
+            of_check = self._check.counts[me]
+            counts.checked = of_check.checked
+            counts.refused = of_check.refused.total()
+            counts.uncaught = of_check.uncaught.total()
+            counts.unseen = of_check.unseen.total()
+        return counts
+
+    def total(self) -> SteeringCounts:
+        """Return what it did at all nodes."""
+        total = SteeringCounts()
+        for node in self._system.ids:
+            total.add(self.counts(node))
+        return total
 
     # --------------------------------------------------------------- what it is told
 
@@ -114,7 +131,7 @@ class Steering(Companion):
             blocking = standing.blocking(event, beside.now)
             instead = None if blocking is None else refusal_of(self._system, event)
             if blocking is not None and instead is not None:
-                self.counts[me].blocked += 1
+                self._counts[me].blocked += 1
                 self._why[me] = _said(blocking)
                 return instead
         if self._check is not None:
@@ -161,7 +178,7 @@ class Steering(Companion):
     def _taken(self, snapshot: NeighbourhoodSnapshot) -> None:
         """Have predicted what may follow a snapshot, unless it is as the last one."""
         me = self._system.ids[snapshot.node]
-        counts = self.counts[me]
+        counts = self._counts[me]
         counts.snapshots += 1
         if self._predicts is None or not self._is_predicting(me):
             return
@@ -181,7 +198,7 @@ class Steering(Companion):
 
     def _answered(self, forecast: Forecast) -> None:
         me = self._system.ids[forecast.snapshot.node]
-        counts, beside = self.counts[me], self._beside[me]
+        counts, beside = self._counts[me], self._beside[me]
         counts.predictions += not forecast.is_known
         counts.states += forecast.states
         if not forecast.is_known:
