@@ -14,16 +14,20 @@ from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.system import System
+from worldline.search.predicting.paths import KnownPath
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
 from worldline.steer.steering.counts import SteeringCounts
+from worldline.steer.steering.findings import Handed
 from worldline.steer.steering.forecasting import Forecast
+from worldline.steer.steering.handing import MARK, PathLetters
 from worldline.steer.steering.modes import SteeringOptions
 from worldline.steer.steering.reporting import Findings
 from worldline.steer.steering.standing import StandingFilters
+from worldline.trace.json_checks import Malformed
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
 
 _NOBODY: Mapping[int, NodeRecord] = {}
@@ -43,6 +47,15 @@ class Predicts(Protocol):
         answer: Callable[[Forecast], None],
     ) -> None:
         """Have predicted what may follow a snapshot, and answer later, if this life lasts."""
+
+    def hand(
+        self,
+        beside: Beside,
+        path: KnownPath,
+        snapshot: NeighbourhoodSnapshot | None,
+        answer: Callable[[Forecast], None],
+    ) -> None:
+        """Have tried a path that another node has found, and answer if there is a need."""
 
 
 @final
@@ -92,6 +105,8 @@ class Steering(Companion):
         self._beside: dict[NodeId, Beside] = {}
         self._last: dict[NodeId, Any] = {}
         self._why: dict[NodeId, str] = {}
+        self._letters = PathLetters(system)
+        self._handed: dict[NodeId, dict[tuple[NodeId, KnownPath], float]] = {}
 
     def counts(self, me: NodeId) -> SteeringCounts:
         """Return what it did at a node."""
@@ -162,7 +177,10 @@ class Steering(Companion):
             self._check.noticed(beside, peer, life, numbers)
 
     def heard(self, beside: Beside, peer: NodeId, body: bytes) -> None:
-        self.snapshots.heard(beside, peer, body)
+        if body[: len(MARK)] == MARK:
+            self._take_path(beside, body)
+        else:
+            self.snapshots.heard(beside, peer, body)
 
     def note(self, beside: Beside) -> str:
         """Return why the last event was refused."""
@@ -196,6 +214,35 @@ class Steering(Companion):
         chosen = self._options.predicting
         return chosen is None or me in chosen
 
+    def _take_path(self, beside: Beside, letter: bytes) -> None:
+        """Try a path that another node has found, if this one can refuse something."""
+        if self._predicts is None or not self._options.installs:
+            return
+        try:
+            path = self._letters.decode(letter)
+        except Malformed:
+            self._counts[beside.me].malformed += 1
+            return
+        snapshot = self.snapshots.latest(beside.me)
+        self._predicts.hand(beside, path, snapshot, self._answered)
+
+    def _hand(self, beside: Beside, handed: Handed) -> None:
+        """Hand a path to a node that can refuse a step of it, the same one now and then."""
+        key = handed.to, handed.path
+        since = self._handed.get(beside.me, {})
+        last = since.get(key)
+        if last is not None and beside.now - last < self._options.every:
+            return
+        letter = self._letters.encode(handed.path)
+        if letter is None:
+            return
+        for old in [one for one, at in since.items() if beside.now - at > self._lasts]:
+            del since[old]
+        since[key] = beside.now
+        self._handed[beside.me] = since
+        self._counts[beside.me].handed += 1
+        beside.tell(handed.to, self.name, letter)
+
     def _answered(self, forecast: Forecast) -> None:
         me = self._system.ids[forecast.snapshot.node]
         counts, beside = self._counts[me], self._beside[me]
@@ -206,6 +253,8 @@ class Steering(Companion):
             for one in forecast.findings:
                 counts.unhelpful += one.action == "unhelpful"
                 counts.elsewhere += one.action == "elsewhere"
+                if one.handed is not None:
+                    self._hand(beside, one.handed)
         assert self._predicts is not None
         self.findings.take(self._predicts.onward, forecast, beside.now)
         if not self._options.installs:

@@ -23,6 +23,8 @@ class SteeringCounts:
         Those for which no filter was found that avoids them.
     elsewhere
         Those on whose path this node does nothing that it could refuse.
+    handed, malformed
+        Paths that were handed to others, and letters with paths that were none.
     filters, known
         Those that were installed; of them those that a known path put back.
     blocked
@@ -44,6 +46,8 @@ class SteeringCounts:
     predicted: int = 0
     unhelpful: int = 0
     elsewhere: int = 0
+    handed: int = 0
+    malformed: int = 0
     filters: int = 0
     known: int = 0
     blocked: int = 0

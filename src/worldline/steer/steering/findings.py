@@ -10,11 +10,21 @@ from worldline.model.counts import counted
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Schedule
 from worldline.model.filters import EventFilter
+from worldline.search.predicting.paths import KnownPath
 from worldline.trace.records import Trace
 
 Action: TypeAlias = Literal["reported", "filter", "unhelpful", "elsewhere"]
 """What was done: nothing but to say so; a filter; nothing, as none helps; nothing, as
 another node would have to do it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A path for another node, which can refuse a step of it."""
+
+    to: NodeId
+    path: KnownPath
 
 
 @final
@@ -32,7 +42,7 @@ class Finding:
         How it comes about, from the snapshot on.
     cost
         See `predict`.
-    action, filter
+    action, filter, handed
         What was done.
     """
 
@@ -41,7 +51,8 @@ class Finding:
     schedule: Schedule
     cost: int
     action: Action
-    filter: EventFilter | None
+    filter: EventFilter | None = None
+    handed: Handed | None = None
 
 
 @final

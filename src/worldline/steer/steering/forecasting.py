@@ -14,18 +14,17 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.model.data.identity import NodeId
-from worldline.model.events import Schedule
 from worldline.model.filters import EventFilter
 from worldline.model.system import System
 from worldline.runs.start import Beginning
-from worldline.search.predicting.avoiding import candidates, trials
+from worldline.search.predicting.avoiding import candidates, first_who_can_act, trials
 from worldline.search.predicting.options import PredictOptions
 from worldline.search.predicting.paths import KnownPath, fails_again
 from worldline.search.predicting.predictor import Predictor
 from worldline.search.predicting.report import Prediction, PredictReport
 from worldline.steer.snapshots.assembling import begun_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
-from worldline.steer.steering.findings import Action, Finding
+from worldline.steer.steering.findings import Action, Finding, Handed
 from worldline.steer.steering.modes import SteeringOptions
 
 _KEPT = 32
@@ -102,27 +101,51 @@ class Forecaster:
             yield known
         yield self._predicted(me, begin, snapshot)
 
+    def tried(
+        self, node: int, path: KnownPath, snapshot: NeighbourhoodSnapshot | None
+    ) -> Forecast | None:
+        """Take a path that another node has found; try it, if there is a snapshot.
+
+        Returns
+        -------
+        Forecast or None
+            What to do about it; None if nothing fails, or nothing is to be done.
+        """
+        self._keep(node, path)
+        if snapshot is None:
+            return None
+        begin = begun_from(self._system, snapshot)
+        finding = self._again(self._system.ids[node], begin, path)
+        if finding is None:
+            return None
+        return Forecast(snapshot, begin, (finding,), 0, is_known=True)
+
     # ------------------------------------------------------------------------ inside
 
     def _known(
         self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
     ) -> Forecast:
-        """Try again the paths on which something failed before.
+        """Try again the paths on which something failed before."""
+        tried = [self._again(me, begin, path) for path in self._of(snapshot.node)]
+        found = tuple(one for one in tried if one is not None)
+        return Forecast(snapshot, begin, found, 0, is_known=True)
 
-        What helped before is used at once; whether it helps here, the prediction that
-        follows finds out.
+    def _again(self, me: NodeId, begin: Beginning, path: KnownPath) -> Finding | None:
+        """Try a known path; return what can be done about it, if it still fails.
+
+        The filter keeps that path from failing; whether others fail for it, the
+        prediction that follows finds out.
         """
-        findings = []
-        for path in self._paths.get(snapshot.node, ()):
-            schedule = fails_again(self.onward, begin, path)
-            offered = candidates(schedule or (), me, exact=self._options.exact)
-            if schedule and offered:
-                chosen = offered[0] if self._options.installs else None
-                action: Action = "reported" if chosen is None else "filter"
-                findings.append(
-                    Finding(me, path.property, schedule, len(schedule), action, chosen)
-                )
-        return Forecast(snapshot, begin, tuple(findings), 0, is_known=True)
+        schedule = fails_again(self.onward, begin, path)
+        if not schedule:
+            return None
+        name, cost = path.property, len(schedule)
+        if not self._options.installs:
+            return Finding(me, name, schedule, cost, "reported")
+        for one in candidates(schedule, me, exact=self._options.exact):
+            if fails_again(self.onward, begin, path, [one]) is None:
+                return Finding(me, name, schedule, cost, "filter", one)
+        return None
 
     def _predicted(
         self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
@@ -134,10 +157,16 @@ class Forecaster:
                 continue  # it is false already
             action, chosen = self._acted(me, begin, report, prediction)
             name, schedule = prediction.property, prediction.schedule
+            path = KnownPath.of(self.onward, begin, name, schedule)
+            handed: Handed | None = None
+            if action == "elsewhere":
+                others = [self._system.ids[index] for index in snapshot.members]
+                to = first_who_can_act(schedule, [one for one in others if one != me])
+                handed = None if to is None else Handed(to, path)
             findings.append(
-                Finding(me, name, schedule, prediction.cost, action, chosen)
+                Finding(me, name, schedule, prediction.cost, action, chosen, handed)
             )
-            self._keep(snapshot.node, begin, name, schedule)
+            self._keep(snapshot.node, path)
         self._predictor.forget()
         return Forecast(snapshot, begin, tuple(findings), report.states, is_known=False)
 
@@ -160,10 +189,12 @@ class Forecaster:
             action = "unhelpful"
         return action, None
 
-    def _keep(self, node: int, begin: Beginning, name: str, schedule: Schedule) -> None:
+    def _of(self, node: int) -> deque[KnownPath]:
+        return self._paths.setdefault(node, deque(maxlen=_KEPT))
+
+    def _keep(self, node: int, path: KnownPath) -> None:
         """Keep a path on which something fails, the latest last."""
-        path = KnownPath.of(self.onward, begin, name, schedule)
-        kept = self._paths.setdefault(node, deque(maxlen=_KEPT))
+        kept = self._of(node)
         if path in kept:
             kept.remove(path)
         kept.append(path)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import final
 
 from worldline.model.system import System
+from worldline.search.predicting.paths import KnownPath
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.forecasting import Forecast, Forecaster
@@ -45,6 +46,19 @@ class InlinePredictor:
                 answer(forecast)  # trying known paths takes no time to speak of
             else:
                 beside.later(self._latency, partial(answer, forecast))
+
+    def hand(
+        self,
+        beside: Beside,
+        path: KnownPath,
+        snapshot: NeighbourhoodSnapshot | None,
+        answer: Callable[[Forecast], None],
+    ) -> None:
+        """Try a path that another node has found."""
+        index = self._forecaster.onward.index[beside.me]
+        forecast = self._forecaster.tried(index, path, snapshot)
+        if forecast is not None:
+            answer(forecast)
 
 
 def inline_steering(system: System, options: SteeringOptions, seed: int) -> Steering:
