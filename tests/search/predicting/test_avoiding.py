@@ -89,7 +89,9 @@ def test_who_can_refuse_a_message_soonest_is_asked_first():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    "network", [wl.datagrams(), wl.datagrams(loss=False), wl.streams()], ids=str
+    "network",
+    [wl.datagrams(), wl.datagrams(loss=False), wl.streams()],
+    ids=["lossy", "reliable", "streams"],
 )
 def test_what_is_refused_does_not_happen(engine: str, network: wl.Network):
     system = asking(hears_nothing, never_rings, network=network)

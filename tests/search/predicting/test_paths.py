@@ -34,7 +34,11 @@ from worldline.search.predicting.predictor import Predictor
 from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
 
-NETWORKS = [wl.datagrams(), wl.datagrams(reordering=False), wl.streams()]
+NETWORKS = {
+    "datagrams": wl.datagrams(),
+    "queues": wl.datagrams(reordering=False),
+    "streams": wl.streams(),
+}
 
 
 def predictor(system: wl.System, **options: object) -> Predictor:
@@ -93,7 +97,7 @@ def test_what_is_predicted_fails_again_by_the_same_steps(
         ]
 
 
-@pytest.mark.parametrize("network", NETWORKS, ids=str)
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS.keys())
 def test_a_message_is_known_by_the_step_that_sends_it(network: wl.Network):
     """From the other state on it says something else."""
     one = predictor(asking(never_rings, network=network, most=3))
