@@ -18,10 +18,11 @@ from tests.search.predicting.askers import (
 
 import worldline as wl
 from worldline.loading.loader import load
+from worldline.model.absent import without
 from worldline.model.events import Choices, Event
 from worldline.model.filters import EventFilter
 from worldline.model.kinds import Kind
-from worldline.runs.start import Beginning, starts
+from worldline.runs.start import Beginning, Start, starts
 from worldline.search.engines import choose
 from worldline.search.predicting.avoiding import (
     Trial,
@@ -35,6 +36,7 @@ from worldline.search.predicting.options import PredictOptions
 from worldline.search.predicting.paths import KnownPath, PathStep
 from worldline.search.predicting.predictor import Predictor
 from worldline.search.predicting.report import PredictReport
+from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
 
 ENGINES = sorted({"python", choose("auto", by_cost=True).engine})
@@ -224,6 +226,28 @@ def test_deep_bugs_of_a_live_tree_are_avoided(bug: str, states: int, who: set[st
         if trial.helps
     }
     assert helped == who
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_where_nodes_are_absent_the_same_is_avoided(engine: str):
+    """Nothing is known of b, which misses the reset in the run that is found without it."""
+    system = load("zoo:randtree", {"bugs": "cb3", "start": "cb3"})
+    told = PredictOptions.of(traces=False, max_states=600, engine=engine)
+    one = Predictor(system, told)
+    (start,) = starts(one.onward)
+    (gone,) = [node for node in one.onward.ids if node.name == "b"]
+    assert start.snapshot is not None
+    partial = without(one.onward, start.snapshot, [gone])
+    there = Start((), (), partial, None, Checkpoint(partial), ("b",))
+    begin = Beginning([there])
+    report = one.predict(begin)
+    (prediction,) = report.predictions
+    tries = {
+        node.name: [(trial.helps, trial.states) for trial in found]
+        for node in one.onward.ids
+        if (found := list(trials(one, begin, report, prediction, node)))
+    }
+    assert tries == {"a": [(True, 473)], "c": [(True, 302)]}
 
 
 def test_a_bug_of_paxos_is_avoided_by_those_before_the_last():
