@@ -38,7 +38,7 @@ ZOO = [
 def searched(
     world: TabulatedWorld, run: Any, filters: list[EventFilter], **options: Any
 ) -> Any:
-    instead = Blocking(world, filters) if filters else None
+    instead = Blocking(world.stead, filters) if filters else None
     return outcome(explored(world, run, instead=instead, **options))
 
 

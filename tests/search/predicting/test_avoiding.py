@@ -25,7 +25,7 @@ from worldline.model.kinds import Kind
 from worldline.runs.start import Beginning, Start, starts
 from worldline.search.engines import choose
 from worldline.search.predicting.avoiding import (
-    Trial,
+    FilterTrial,
     avoids,
     candidates,
     first_who_can_act,
@@ -171,7 +171,9 @@ def test_a_filter_that_the_path_gets_round_is_not_tried_any_further():
     run = [*calls, asked(), asked(src=C)]
     path = KnownPath("hears_nothing", tuple(PathStep(event, ()) for event in run))
     trial = tried(one, begin, report, prediction, HEARD, path)
-    assert trial == Trial(HEARD, helps=False, why="path", fails=("hears_nothing",))
+    assert trial == FilterTrial(
+        HEARD, helps=False, why="path", fails=("hears_nothing",)
+    )
 
 
 def test_trials_go_on_to_the_first_that_helps():

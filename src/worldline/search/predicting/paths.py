@@ -39,14 +39,12 @@ from worldline.runs.senders import Senders
 from worldline.runs.start import Beginning, Start, lead
 from worldline.shrink.candidate import assumption
 from worldline.shrink.matching import FIRST, Rung, fingerprint
+from worldline.shrink.steps import Sending
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import NotEnabled
 
 Executed: TypeAlias = tuple[tuple[Event, Choices], ...]
 """Events that happened, with the options that their handlers took."""
-
-Sending: TypeAlias = tuple[int, int]
-"""The place of a step on its path, from 0, and a number among its sends, from 0."""
 
 
 @final

@@ -15,7 +15,8 @@ from worldline.model.events import Event
 from worldline.model.system import System
 from worldline.runs.rows import record_of
 from worldline.runs.schedule import Events
-from worldline.search.predicting.paths import KnownPath, PathStep, Sending
+from worldline.search.predicting.paths import KnownPath, PathStep
+from worldline.shrink.steps import Sending
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode
 
