@@ -83,7 +83,7 @@ def test_the_same_states_are_reached_as_by_real_nodes(
     filters = filters_of(world)[:4]
     assert filters
     for one in filters:
-        instead = Blocking(world, [one])
+        instead = Blocking(world.stead, [one])
         search = explored(
             world, consequence, repeat_cost=2, keep_going=True, instead=instead
         )
@@ -99,7 +99,7 @@ def test_what_happens_instead_draws_on_no_budget_and_is_never_put_off() -> None:
         for one in filters_of(world)
         for entry in [*world.tables.entries]
         if one.matches(entry.event)
-        for instead in Blocking(world, [one])(entry) or ()
+        for instead in Blocking(world.stead, [one])(entry) or ()
     ]
     assert {entry.event.kind.value for entry in free} == {"disconnect", "refuse"}
     for entry in free:

@@ -18,7 +18,7 @@ Path: TypeAlias = list[tuple[Entry, Leaf]]
 """Events with their outcomes, from a state on."""
 
 
-Instead: TypeAlias = Callable[[Entry], "tuple[Entry, ...] | None"]
+Replacing: TypeAlias = Callable[[Entry], "tuple[Entry, ...] | None"]
 """Returns what may happen instead of an event that must not, each where it fits; None for
 an event that may."""
 
@@ -36,7 +36,7 @@ class Expander:
     """
 
     def __init__(
-        self, tables: Tables, service: Service, instead: Instead | None = None
+        self, tables: Tables, service: Service, instead: Replacing | None = None
     ) -> None:
         self._tables = tables
         self._service = service

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
-from worldline.engine.expand import Expander, Instead, Path, Successor
+from worldline.engine.expand import Expander, Path, Replacing, Successor
 from worldline.engine.profile import REST, UNTIMED, Untimed
 from worldline.engine.room import Container
 from worldline.engine.sample import Sample
@@ -109,7 +109,7 @@ class Options:
     exact: bool = False
     periphery: bool = False
     repeat_cost: int | None = 6
-    instead: Instead | None = None
+    instead: Replacing | None = None
 
 
 @final

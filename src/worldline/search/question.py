@@ -277,7 +277,9 @@ class SearchQuery:
                 threads=limits.threads,
                 exact=limits.exact,
                 repeat_cost=limits.repeat_cost,
-                instead=Blocking(world, limits.filters) if limits.filters else None,
+                instead=Blocking(world.stead, limits.filters)
+                if limits.filters
+                else None,
             ),
             progress=None if progress is None else reporter(progress),
             symmetry=symmetry,

@@ -5,8 +5,8 @@ What is known of it stays with the tables, whether the next search has filters o
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING, final
+from collections.abc import Callable, Collection
+from typing import Any, final
 
 from worldline.engine.tables import Ask, Entry, Fork
 from worldline.model.data.identity import NodeId
@@ -14,9 +14,7 @@ from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.kinds import Kind
 from worldline.model.semantics.instead import all_instead_of
-
-if TYPE_CHECKING:
-    from worldline.worlds.tabulated import TabulatedWorld
+from worldline.model.system import System
 
 
 @final
@@ -25,17 +23,23 @@ class Stead:
 
     They are no own steps and draw on no budget: they come as surely as that in the
     place of which they stand.
+
+    Parameters
+    ----------
+    free
+        Adds an event that is no own step, draws on no budget and has one outcome.
     """
 
-    def __init__(self, world: TabulatedWorld) -> None:
-        self._world = world
+    def __init__(self, system: System, free: Callable[[Event], Entry]) -> None:
+        self._system = system
+        self._free = free
         self._known: dict[tuple[Event, NodeId | None], Entry] = {}
         self._answers: dict[tuple[int, NodeId | None], dict[int, int]] = {}
         self._numbers: set[int] = set()
 
     def of(self, event: Event) -> tuple[Entry, ...]:
         """Return all that may happen instead of an event, each where it fits."""
-        instead = all_instead_of(self._world.system, event)
+        instead = all_instead_of(self._system, event)
         return tuple([self._entry(one, event) for one in instead])
 
     def __contains__(self, entry: Entry) -> bool:
@@ -45,20 +49,19 @@ class Stead:
         key = one, event.node
         entry = self._known.get(key)
         if entry is None:
-            entry = self._known[key] = self._world.free_entry(one)
+            entry = self._known[key] = self._free(one)
             self._numbers.add(entry.number)
-            (leaf,) = self._world.handlerless(entry)
             if one.kind is not Kind.DROP:
-                ask = self._is_whole(event)
+                only: Any = entry.outcomes[0]
+                entry.outcomes[0] = ask = self._is_whole(event)
                 is_break = int(one.kind is Kind.DISCONNECT)
-                ask.children = {is_break: leaf, 1 - is_break: Fork()}
-                entry.outcomes[0] = ask
+                ask.children = {is_break: only[0], 1 - is_break: Fork()}
         return entry
 
     def _is_whole(self, event: Event) -> Ask:
         """Return the question whether the connection with a sender could break."""
         assert event.node is not None
-        system, peer = self._world.system, event.peer
+        system, peer = self._system, event.peer
         index = system.index[event.node]
         answers = self._answers.setdefault((index, peer), {})
         question = (index, ("whole", peer))
@@ -71,14 +74,14 @@ class Blocking:
 
     Parameters
     ----------
-    world
-        Whose tables are searched.
+    stead
+        That of the world whose tables are searched.
     filters
         What blocks.
     """
 
-    def __init__(self, world: TabulatedWorld, filters: Collection[EventFilter]) -> None:
-        self._stead = world.stead
+    def __init__(self, stead: Stead, filters: Collection[EventFilter]) -> None:
+        self._stead = stead
         self._filters = tuple(filters)
         self._known: dict[int, tuple[Entry, ...] | None] = {}
 

@@ -89,7 +89,7 @@ class TabulatedWorld:
         self.system = system
         mail = collection_of(system, partial=partial)
         inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]
-        self.tables = Tables(
+        self.tables = tables = Tables(
             interners(system, mail, profile),
             sites(system, mail, anywhere=anywhere or partial),
             {} if mail is None else dict.fromkeys(inboxes, mail),
@@ -103,10 +103,8 @@ class TabulatedWorld:
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
-        self.stead = Stead(self)
-        self.recall = Recall(
-            system, self.tables, self.cell, profile, is_partial=partial
-        )
+        self.stead = Stead(system, self._free)
+        self.recall = Recall(system, tables, self.cell, profile, is_partial=partial)
 
     def encode(self, snapshot: Snapshot) -> Row:
         """Return the row of a state of the direct world."""
@@ -152,10 +150,12 @@ class TabulatedWorld:
             )
         return entry
 
-    def free_entry(self, event: Event) -> Entry:
-        """Add an event that runs no handler, draws on no budget and is no own step."""
-        free = self._operations(changes(self.system, event, charge=False))
-        return self.tables.new_entry(-1, event, free, fault=event.kind.is_fault)
+    def _free(self, event: Event) -> Entry:
+        """Add what happens instead of another event."""
+        done = self._operations(changes(self.system, event, charge=False))
+        entry = self.tables.new_entry(-1, event, done, fault=event.kind.is_fault)
+        self._handlerless(entry)
+        return entry
 
     def _own(self, event: Event) -> tuple[int, ...]:
         """Return the columns that say where the node of an own step stands."""
@@ -205,7 +205,7 @@ class TabulatedWorld:
         """Work out, remember and return the outcomes of an event in a state."""
         event: Event = entry.event
         if entry.column < 0:
-            return self.handlerless(entry)
+            return self._handlerless(entry)
         number = row[entry.column]
         environment = self._environment(entry, row)
         template = self._template(entry.column, number)
@@ -254,7 +254,7 @@ class TabulatedWorld:
             template = self._templates[number] = NodeTemplate(kind, local)
         return template
 
-    def handlerless(self, entry: Entry) -> tuple[Leaf, ...]:
+    def _handlerless(self, entry: Entry) -> tuple[Leaf, ...]:
         """Work out, remember and return the outcome of what runs no handler."""
         event: Event = entry.event
         index = 0 if event.node is None else self.system.index[event.node]

@@ -38,7 +38,7 @@ ZOO = [
 def searched(
     world: TabulatedWorld, run: Any, filters: list[EventFilter], **options: Any
 ) -> Any:
-    instead = Blocking(world, filters) if filters else None
+    instead = Blocking(world.stead, filters) if filters else None
     return outcome(explored(world, run, instead=instead, **options))
 
 
@@ -74,9 +74,10 @@ def test_whole_spaces_are_alike(build: Callable[[], wl.System]) -> None:
     compare(build, each, repeat_cost=2, deadlock=True, keep_going=True)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
 def test_spaces_are_alike_up_to_a_cost(build: Callable[[], wl.System]) -> None:
-    bounds = Bounds(states=80)
+    bounds = Bounds(states=400)
     compare(build, each, bounds=bounds, repeat_cost=1, keep_going=True)
 
 

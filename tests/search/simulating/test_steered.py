@@ -13,6 +13,7 @@ import worldline as wl
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.network import Network
+from worldline.model.verdicts import Verdict
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.simulate import simulate_beside
@@ -131,7 +132,7 @@ def test_what_is_refused_is_in_the_trace_with_why_and_replays(
     assert shown.count("in the place of a message: refused by") == len(noted)
     replayed = wl.replay(row.trace, talkers(network))
     assert replayed.divergence is None
-    assert replayed.verdict.value == "violated"
+    assert replayed.verdict is Verdict.VIOLATED
 
 
 def test_a_trace_with_refusals_is_made_short(tmp_path: Path):

@@ -65,7 +65,7 @@ def first_who_can_act(schedule: Schedule, nodes: Collection[NodeId]) -> NodeId |
 
 @final
 @dataclass(frozen=True, slots=True)
-class Trial:
+class FilterTrial:
     """What came of the trial of a filter.
 
     Attributes
@@ -95,7 +95,7 @@ def tried(
     prediction: Prediction,
     one: EventFilter,
     path: KnownPath | None = None,
-) -> Trial:
+) -> FilterTrial:
     """Try a filter against a prediction, from the same state and as far as it went.
 
     Parameters
@@ -113,7 +113,7 @@ def tried(
         path is not None
         and fails_again(predictor.onward, begin, path, [one]) is not None
     ):
-        return Trial(one, False, "path", (wanted,))
+        return FilterTrial(one, False, "path", (wanted,))
     before = {other.property for other in report.predictions}
     fails: tuple[str, ...] = ()
     states = 0
@@ -124,10 +124,10 @@ def tried(
         fails = tuple(other.property for other in again.predictions)
         states = again.states
         if wanted in fails:
-            return Trial(one, False, "met", fails, states)
+            return FilterTrial(one, False, "met", fails, states)
         if not before.issuperset(fails):
-            return Trial(one, False, "new", fails, states)
-    return Trial(one, True, "", fails, states)
+            return FilterTrial(one, False, "new", fails, states)
+    return FilterTrial(one, True, "", fails, states)
 
 
 def avoids(
@@ -149,7 +149,7 @@ def trials(
     node: NodeId,
     *,
     exact: bool = False,
-) -> Iterator[Trial]:
+) -> Iterator[FilterTrial]:
     """Try the filters of a node against a prediction, up to the first that helps."""
     possible = candidates(prediction.schedule, node, exact=exact)
     if not possible:

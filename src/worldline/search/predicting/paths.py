@@ -39,14 +39,12 @@ from worldline.runs.senders import Senders
 from worldline.runs.start import Beginning, Start, lead
 from worldline.shrink.candidate import assumption
 from worldline.shrink.matching import FIRST, Rung, fingerprint
+from worldline.shrink.steps import Sending
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import NotEnabled
 
 Executed: TypeAlias = tuple[tuple[Event, Choices], ...]
 """Events that happened, with the options that their handlers took."""
-
-Sending: TypeAlias = tuple[int, int]
-"""The place of a step on its path, from 0, and a number among its sends, from 0."""
 
 
 @final
@@ -101,19 +99,15 @@ class KnownPath:
         NotEnabled
             If it is no run of the system from there.
         """
-        start = next(one for one in begin.charged(system.faults).starts if one.snapshot)
-        world = _begun(system, start)
-        senders = Senders(world)
-        steps: list[PathStep] = []
-        sends: list[Sequence[Sent]] = []
-        for place, (event, choices) in enumerate(schedule):
-            sender = senders.find(event)
-            sent = None if sender is None else _sending(event, sender, sends[sender])
-            outcome = world.step(event, choices)
-            senders.note(place, event, outcome)
-            sends.append(outcome.sends)
-            steps.append(PathStep(event, outcome.choices, sent))
-        return cls(name, tuple(steps))
+        refused: NotEnabled | None = None
+        for start in begin.charged(system.faults).starts:
+            if start.snapshot is not None:
+                try:
+                    return cls(name, _labelled(_begun(system, start), schedule))
+                except NotEnabled as error:
+                    refused = error
+        assert refused is not None, "what is predicted begins in a state"
+        raise refused
 
 
 def fails_again(
@@ -153,6 +147,21 @@ def _begun(system: System, start: Start) -> DirectWorld:
     world = DirectWorld(system)
     lead(world, start.boot, start.prologue, start.begins)
     return world
+
+
+def _labelled(world: DirectWorld, schedule: Schedule) -> tuple[PathStep, ...]:
+    """Run a schedule; return its steps, with who sent what."""
+    senders = Senders(world)
+    steps: list[PathStep] = []
+    sends: list[Sequence[Sent]] = []
+    for place, (event, choices) in enumerate(schedule):
+        sender = senders.find(event)
+        sent = None if sender is None else _sending(event, sender, sends[sender])
+        outcome = world.step(event, choices)
+        senders.note(place, event, outcome)
+        sends.append(outcome.sends)
+        steps.append(PathStep(event, outcome.choices, sent))
+    return tuple(steps)
 
 
 def _sending(event: Event, sender: int, sends: Sequence[Sent]) -> Sending | None:
@@ -227,7 +236,9 @@ class _Trial:
         if event.envelope is not None:
             assert event.node is not None
             envelope = self._letter(step, event.envelope)
-            return None if envelope is None else _about(event, event.node, envelope)
+            if envelope is None:
+                return None
+            return concerning(event.kind, event.node, envelope)
         if event.kind in (Kind.TIMER, Kind.CALL) and not world.is_enabled(event):
             return self._alike(event)
         return event
@@ -317,7 +328,3 @@ class _Trial:
         system = self._world.system
         inbox: Mailbox = self._world.cells[system.layout.inbox(system.index[node])]
         return inbox
-
-
-def _about(event: Event, node: NodeId, envelope: Envelope) -> Event:
-    return concerning(event.kind, node, envelope)
