@@ -105,18 +105,17 @@ class Occasions:
 
     def _begin(self, number: int, seen: Any, *, is_own: bool) -> None:
         wait = self._occasion.wait()
+        self._is_wanted |= is_own
         if wait:
-            self._is_wanted |= is_own
             self._after(wait)
             return
         before = self._asked, self._began, self._seen
-        # It is over at once where there are no neighbours.
+        # A gather that asks nobody is complete at once.
         self._asked, self._began, self._seen = number, self._beside.now, seen
-        if wait == 0.0 and self._occasion.begin(number, is_own=is_own):
-            self._is_wanted = False
-        else:
+        if wait is None or not self._occasion.begin(number, is_own=is_own):
             self._asked, self._began, self._seen = before
-            self._is_wanted |= is_own
+        else:
+            self._is_wanted = False
 
     def _after(self, wait: float) -> None:
         if self._call_off is not None:
