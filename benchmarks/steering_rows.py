@@ -1,0 +1,87 @@
+"""The rows of the tables about steering: what stands beside the nodes in each.
+
+``off`` is the system alone, ``check`` the immediate check alone, ``filters`` what
+predictions install without that check, ``steer`` both. The third is no mode of Worldline:
+it shows what predictions do by themselves.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model.system import System
+from worldline.worlds.companions import Companion
+
+ROWS = ("off", "check", "filters", "steer")
+PREDICTING = ("filters", "steer")
+
+COUNTS = ("predicted", "unhelpful", "filters", "blocked", "refused", "unseen")
+"""What is told of what stands beside the nodes: predictions of a violation, those of them
+that nothing could be done about, filters that were installed, events that these blocked,
+and events that the immediate check undid or could not judge."""
+
+_WHERE = "worldline.steer.steering"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What stands beside the nodes.
+
+    Attributes
+    ----------
+    row
+        One of `ROWS`.
+    states
+        How many states a prediction visits.
+    gather
+        Seconds between two snapshots.
+    on_unseen
+        What the immediate check does with what it cannot judge: ``allow`` or ``refuse``.
+    """
+
+    row: str
+    states: int = 3_000
+    gather: float = 10.0
+    on_unseen: str = "allow"
+
+    def companion(self, system: System, seed: int) -> Companion | None:
+        """Return what stands beside the nodes of a system; None if nothing does."""
+        if self.row == "off":
+            return None
+        make: Any = importlib.import_module(_WHERE).steering_companion
+        made: Companion = make(
+            system,
+            "check" if self.row == "check" else "steer",
+            seed=seed,
+            states=self.states,
+            gather=self.gather,
+            immediate=self.row != "filters",
+            on_unseen=self.on_unseen,
+        )
+        return made
+
+
+def is_there(row: str) -> bool:
+    """Say whether there is what a row needs."""
+    try:
+        return row == "off" or importlib.util.find_spec(_WHERE) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def counts_of(companion: Companion | None) -> Counter[str]:
+    """Return what a companion has done by now; nothing if there is none."""
+    counts = getattr(companion, "counts", None)
+    known = counts if isinstance(counts, Mapping) else vars_of(counts)
+    return Counter({name: int(known.get(name, 0)) for name in COUNTS})
+
+
+def vars_of(record: object) -> dict[str, Any]:
+    """Return the fields of a record by name, of those that are told."""
+    return {name: getattr(record, name, 0) for name in COUNTS}
