@@ -17,15 +17,8 @@ from typing import final
 from worldline.model.data.identity import NodeId
 
 _KINDS = (
-    "choice",
-    "latency",
-    "loss",
-    "duplicate",
-    "copy",
-    "error",
-    "call",
-    "weather",
-    "deaf",
+    *("choice", "latency", "loss", "duplicate", "copy", "error", "call", "weather"),
+    *("control", "control loss", "deaf"),
 )
 """What numbers are drawn for."""
 
@@ -54,9 +47,8 @@ class Chance:
         Those of the system; the number of each depends on its name, not on its place.
     """
 
-    CHOICE, LATENCY, LOSS, DUPLICATE, COPY, ERROR, CALL, WEATHER, DEAF = range(
-        len(_KINDS)
-    )
+    CHOICE, LATENCY, LOSS, DUPLICATE, COPY, ERROR, CALL, WEATHER = range(8)
+    CONTROL, CONTROL_LOSS, DEAF = range(8, len(_KINDS))
 
     def __init__(self, seed: int, nodes: Iterable[NodeId]) -> None:
         self._kinds = [_word(kind, seed) for kind in _KINDS]
