@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import final
+from typing import Any, final
 
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
@@ -107,7 +107,7 @@ class Joins:
     """
 
     def __init__(
-        self, simulation: Simulation, has_joined: Callable[[object], bool]
+        self, simulation: Simulation, has_joined: Callable[[Any], bool]
     ) -> None:
         self.seconds: list[float] = []
         self._simulation = simulation

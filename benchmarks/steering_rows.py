@@ -10,8 +10,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any, final
 
 from worldline.model.system import System
@@ -24,6 +24,14 @@ COUNTS = ("predicted", "unhelpful", "filters", "blocked", "refused", "unseen")
 """What is told of what stands beside the nodes: predictions of a violation, those of them
 that nothing could be done about, filters that were installed, events that these blocked,
 and events that the immediate check undid or could not judge."""
+
+OUTCOMES = ("steered", "check", "uncaught", "untouched")
+"""What came of a run that violates something if nothing stands beside its nodes: filters
+alone changed it, the immediate check had to refuse something, a property became false all
+the same, or nothing was blocked and still nothing is violated."""
+
+NEVER = 1e-12
+"""Calls a second where each call is made at a time of its own."""
 
 _WHERE = "worldline.steer.steering"
 
@@ -67,6 +75,20 @@ class Setting:
         return made
 
 
+def outcome_of(begun: Counter[str], counts: Counter[str]) -> str:
+    """Return which of `OUTCOMES` a run has, by what was violated and what was done."""
+    if begun:
+        return "uncaught"
+    if counts["refused"]:
+        return "check"
+    return "steered" if counts["blocked"] else "untouched"
+
+
+def total(counts: Iterable[Counter[str]]) -> Counter[str]:
+    """Return the sum of what several companions have done."""
+    return sum(counts, Counter())
+
+
 def is_there(row: str) -> bool:
     """Say whether there is what a row needs."""
     try:
@@ -78,10 +100,11 @@ def is_there(row: str) -> bool:
 def counts_of(companion: Companion | None) -> Counter[str]:
     """Return what a companion has done by now; nothing if there is none."""
     counts = getattr(companion, "counts", None)
-    known = counts if isinstance(counts, Mapping) else vars_of(counts)
-    return Counter({name: int(known.get(name, 0)) for name in COUNTS})
+    if isinstance(counts, Mapping):
+        return Counter({name: int(counts.get(name, 0)) for name in COUNTS})
+    return Counter({name: int(getattr(counts, name, 0)) for name in COUNTS})
 
 
-def vars_of(record: object) -> dict[str, Any]:
-    """Return the fields of a record by name, of those that are told."""
-    return {name: getattr(record, name, 0) for name in COUNTS}
+def fields_of(record: Any) -> dict[str, Any]:
+    """Return the fields of a record by name, for programs."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
