@@ -139,6 +139,8 @@ class Witnessed:
         When each step happened, those before the run first; None without a clock.
     ended
         And when the run ended.
+    notes
+        Of steps that happened in the place of messages that were refused, by number, why.
     """
 
     start: Start
@@ -146,6 +148,7 @@ class Witnessed:
     end: Snapshot | None
     times: tuple[float, ...] | None = None
     ended: float | None = None
+    notes: Mapping[int, str] | None = None
 
 
 @final
@@ -351,6 +354,7 @@ class Evidence:
             drawn=self._drawn,
             times=claimed.times,
             ended=claimed.ended,
+            notes=claimed.notes,
         )
 
     def _confirm_cycle(
