@@ -8,7 +8,6 @@ it shows what predictions do by themselves.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -20,10 +19,15 @@ from worldline.worlds.companions import Companion
 ROWS = ("off", "check", "filters", "steer")
 PREDICTING = ("filters", "steer")
 
-COUNTS = ("predicted", "unhelpful", "filters", "blocked", "refused", "unseen")
-"""What is told of what stands beside the nodes: predictions of a violation, those of them
-that nothing could be done about, filters that were installed, events that these blocked,
-and events that the immediate check undid or could not judge."""
+COUNTS = (
+    *("predicted", "unhelpful", "elsewhere", "filters", "known", "blocked"),
+    *("refused", "uncaught", "unseen"),
+)
+"""What is told of what stands beside the nodes: violations that were predicted; those of
+them that no filter avoids, and those that this node has no part in; filters that were
+installed, and that known paths put back; events that these blocked; events that the
+immediate check undid, saw and could not undo, and could not judge. All as the nodes count
+them: what was violated is up to the judge."""
 
 OUTCOMES = ("steered", "check", "uncaught", "untouched")
 """What came of a run that violates something if nothing stands beside its nodes: filters
@@ -34,6 +38,7 @@ NEVER = 1e-12
 """Calls a second where each call is made at a time of its own."""
 
 _WHERE = "worldline.steer.steering"
+"""Where steering is: loaded if it is asked for, so that there are rows without it."""
 
 
 @final
@@ -62,16 +67,16 @@ class Setting:
         """Return what stands beside the nodes of a system; None if nothing does."""
         if self.row == "off":
             return None
-        make: Any = importlib.import_module(_WHERE).steering_companion
-        made: Companion = make(
-            system,
-            "check" if self.row == "check" else "steer",
-            seed=seed,
-            states=self.states,
-            gather=self.gather,
+        inline: Any = importlib.import_module(f"{_WHERE}.inline")
+        modes: Any = importlib.import_module(f"{_WHERE}.modes")
+        options = modes.SteeringOptions(
+            mode=modes.Mode.CHECK if self.row == "check" else modes.Mode.STEER,
+            every=self.gather,
+            max_states=self.states,
             immediate=self.row != "filters",
             on_unseen=self.on_unseen,
         )
+        made: Companion = inline.inline_steering(system, options, seed)
         return made
 
 
@@ -91,18 +96,22 @@ def total(counts: Iterable[Counter[str]]) -> Counter[str]:
 
 def is_there(row: str) -> bool:
     """Say whether there is what a row needs."""
+    if row == "off":
+        return True
     try:
-        return row == "off" or importlib.util.find_spec(_WHERE) is not None
+        importlib.import_module(f"{_WHERE}.inline")
     except ModuleNotFoundError:
         return False
+    return True
 
 
 def counts_of(companion: Companion | None) -> Counter[str]:
-    """Return what a companion has done by now; nothing if there is none."""
-    counts = getattr(companion, "counts", None)
-    if isinstance(counts, Mapping):
-        return Counter({name: int(counts.get(name, 0)) for name in COUNTS})
-    return Counter({name: int(getattr(counts, name, 0)) for name in COUNTS})
+    """Return what a companion has done by now, at all nodes; nothing without one."""
+    of_nodes: Mapping[Any, Any] = getattr(companion, "counts", {})
+    told: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
+    for one in of_nodes.values():
+        told.update({name: getattr(one, name) for name in COUNTS})
+    return told
 
 
 def fields_of(record: Any) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from tests.steer.snapshots.walking import Flying, Happened, Walk
+
 import worldline as wl
-from tests.steer.snapshots.walking import BEGINS, Flying, Happened, Walk
 from worldline.model.events import LOST, Event
 from worldline.model.kinds import Kind
-from worldline.model.semantics.hidden import Status
 from worldline.model.system import System
 from worldline.steer.snapshots.assembling import state_of
 from worldline.steer.snapshots.keeper import Snapshots

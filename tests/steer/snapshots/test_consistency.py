@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-import worldline as wl
 from tests.steer.snapshots import chatter
 from tests.steer.snapshots.judging import Judge
+
+import worldline as wl
 from worldline.model.network.mailbox import Network
 from worldline.steer.snapshots.options import GatherOptions
 

@@ -197,7 +197,7 @@ class Walk:
         self.now = until
         events = self.world.enabled()
         weights = [_WEIGHTS.get(event.kind, 1.0) for event in events]
-        (event,) = self.random.choices(events, weights)  # noqa: TID251
+        (event,) = self.random.choices(events, weights)
         self._happen(event)
 
     def _happen(self, event: Event, *, boot: bool = False) -> None:
@@ -225,7 +225,7 @@ class Walk:
             self._called(self)
         outcome = self.world.step(
             event,
-            source=lambda n, weights: self.random.randrange(n),  # noqa: TID251
+            source=lambda n, weights: self.random.randrange(n),
         )
         assert outcome.failure is None, outcome.failure
         what.choices = outcome.choices

@@ -117,6 +117,15 @@ class RandTree:
         """Say whether this node takes itself for the root."""
         return self.root == self.me
 
+    @wl.neighbours(hops=2)
+    def relatives(self) -> list[wl.NodeId | None]:
+        """Return those above and beside this node, and its children.
+
+        With theirs: a root refuses what would harm a child only if it knows that child's
+        children, of which one may come to it next.
+        """
+        return [self.parent, self.root, *self.children, *self.siblings]
+
     # -------------------------------------------------------------------- joining
 
     @wl.on(Join, when=lambda self, src, msg: self.state is not State.INIT)
