@@ -80,6 +80,8 @@ class Accompaniment:
         The run that they stand in.
     companions
         One object each for all nodes.
+    may_double
+        Whether a message may arrive twice.
     """
 
     def __init__(
@@ -88,6 +90,8 @@ class Accompaniment:
         system: System,
         chance: Chance,
         companions: Sequence[Companion],
+        *,
+        may_double: bool,
     ) -> None:
         self._run, self._system = run, system
         self._world, self._agenda = run.world, run.agenda
@@ -102,11 +106,12 @@ class Accompaniment:
         self._frames = ControlFrames(
             system, chance, run.agenda, run.courier, self._lives
         )
-        self._carriage = Carriage(run.courier.entries)
+        self._carriage = Carriage(run.courier.entries, may_double=may_double)
         self._put_off: set[int] = set()
         self._noted: tuple[Event | None, str] = None, ""
-        # Of a plain handler nobody has to know the event before it is asked for.
+        # Of a plain handler nobody has to know the event, if nobody wants to.
         self._is_plain = not (self._vet or system.observers)
+        self._wants_events = bool(self._gates or self._see)
         run.courier.accompany = self._send
 
     def sorts(self) -> dict[type, Callable[[Any, AgendaEntry], bool]]:
@@ -130,7 +135,7 @@ class Accompaniment:
         event: Event,
         index: int,
         put_off: Again | None = None,
-        take: Callable[[], None] = lambda: None,
+        timer: PendingTimer | None = None,
     ) -> bool:
         """Let an event happen that runs a handler, or something instead of it.
 
@@ -138,8 +143,8 @@ class Accompaniment:
         ----------
         put_off
             Lets it come again; None for what cannot be refused.
-        take
-            Takes out what it consumes, right before it happens.
+        timer
+            The timer that has ended, if one has: it is set until it fires.
 
         Returns
         -------
@@ -155,12 +160,11 @@ class Accompaniment:
             vetted: Vetted | None = None
             if self._vet:
                 vetted = undo = Vetted(self._world, life, event, self._vet)
-            take()
+            if timer is not None:
+                self._fire(index, timer)
             life.lamport += 1
             if self._run.let(event, index, undo):
-                if self._world.failure is None:
-                    for companion in self._see:
-                        companion.seen(life, event)
+                self._saw(life, event)
                 return True
             assert vetted is not None
             refusal = vetted.refusal
@@ -213,20 +217,28 @@ class Accompaniment:
             event = run.courier.arrive(entry)
             if event is None or event.kind is not Kind.DELIVER:
                 return run.happen(event, index)
-        life, carried = self._life(index), self._carriage.of(envelope)
-        if self._notice and not carried.noticed:
+        life, carried = self._lives[index], self._carriage.take(envelope)
+        assert life is not None
+        _, sent_in, lamport, numbers, is_known = carried
+        if not is_known:
             for companion in self._notice:
-                companion.noticed(life, envelope.src, carried.life, carried.numbers)
-        if carried.lamport > life.lamport:
-            life.lamport = carried.lamport
-        put_off = partial(self._come_again, index, carried)
+                companion.noticed(life, envelope.src, sent_in, numbers)
+        if lamport > life.lamport:
+            life.lamport = lamport
         if event is not None:
-            return self.happen(event, index, put_off)
+            return self.happen(event, index, partial(self._come_again, index, carried))
         assert handler is not None
-        if self._gates or self._see:
+        if self._wants_events:
             event = delivery(life.me, envelope)
-        arguments = envelope.src, envelope.message
-        return self._run_plain(life, entry, handler, arguments, event, put_off)
+            refusal = self._gate(life, event)
+            if refusal is not None:
+                put_off = partial(self._come_again, index, carried)
+                return self._refuse(life, event, *refusal, put_off)
+        life.lamport += 1
+        run.run(entry, handler, (envelope.src, envelope.message))
+        if event is not None:
+            self._saw(life, event)
+        return True
 
     def _timer(self, run: CourseOfRun, entry: AgendaEntry) -> bool:
         _, _, index, timer, which = entry
@@ -237,18 +249,25 @@ class Accompaniment:
         if self._system.timed and index in self._put_off and timer not in hidden.due():
             self._agenda.wait(entry)  # for one that was put off, as the rule says
             return False
-        life, put_off = self._life(index), partial(self._set_again, index, timer)
-
-        def take() -> None:
-            del timers[timer]
-            self._world.touched.add(self._system.layout.hidden(index))
-
+        life = self._lives[index]
+        assert life is not None
         handler = self._system.types[index].plain_timers.get(timer.name)
+        is_plain, event = handler is not None and self._is_plain, None
+        if not is_plain or self._wants_events:
+            event = fired(life.me, timer)
         if handler is None or not self._is_plain:
-            return self.happen(fired(life.me, timer), index, put_off, take)
-        event = fired(life.me, timer) if self._gates or self._see else None
-        payload = (timer.payload,) if handler.mark.takes_payload else ()
-        return self._run_plain(life, entry, handler, payload, event, put_off, take)
+            assert event is not None
+            put_off = partial(self._set_again, index, timer)
+            return self.happen(event, index, put_off, timer)
+        if event is not None and (refusal := self._gate(life, event)) is not None:
+            put_off = partial(self._set_again, index, timer)
+            return self._refuse(life, event, *refusal, put_off)
+        self._fire(index, timer)
+        life.lamport += 1
+        run.run(entry, handler, (timer.payload,) if handler.mark.takes_payload else ())
+        if event is not None:
+            self._saw(life, event)
+        return True
 
     def _put_off_call(self, run: CourseOfRun, entry: AgendaEntry) -> bool:
         return run.call(entry[2], entry[3].call)
@@ -267,28 +286,16 @@ class Accompaniment:
 
     # ------------------------------------------------------------------------ inside
 
-    def _run_plain(
-        self,
-        life: VirtualLife,
-        entry: AgendaEntry,
-        handler: Handler,
-        arguments: tuple[Any, ...],
-        event: Event | None,
-        put_off: Again,
-        take: Callable[[], None] = lambda: None,
-    ) -> bool:
-        """Run a plain handler unless its event, if anybody wants that, is refused."""
-        if event is not None:
-            refusal = self._gate(life, event)
-            if refusal is not None:
-                return self._refuse(life, event, *refusal, put_off)
-        take()
-        life.lamport += 1
-        self._run.run(entry, handler, arguments)
-        if event is not None and self._world.failure is None:
+    def _fire(self, index: int, timer: PendingTimer) -> None:
+        """Take out a timer that has ended."""
+        world = self._world
+        del world.hidden[index].timers[timer]
+        world.touched.add(self._system.layout.hidden(index))
+
+    def _saw(self, life: VirtualLife, event: Event) -> None:
+        if self._world.failure is None:
             for companion in self._see:
                 companion.seen(life, event)
-        return True
 
     def _join(self, index: int) -> None:
         """Let a life of a node begin."""
@@ -341,9 +348,9 @@ class Accompaniment:
 
     def _come_again(self, index: int, carried: Carried) -> None:
         """Let a message come again, as another one under way: its copies go on."""
-        old = carried.envelope
+        old, life, lamport, numbers, _ = carried
         again = OpenEnvelope(old.src, old.part, old.message)
-        self._carriage.put(carried._replace(envelope=again, noticed=True))
+        self._carriage.put((again, life, lamport, numbers, True))
         self._agenda.note(self._agenda.now + PUT_OFF_S, index, again)
 
     def _set_again(self, index: int, timer: PendingTimer) -> None:
@@ -357,13 +364,13 @@ class Accompaniment:
 
     def _send(self, index: int, dst: NodeId, envelope: Envelope) -> None:
         """Put beside a message that is sent what goes with it."""
-        life = self._life(index)
+        life = self._lives[index]
+        assert life is not None
         numbers: dict[int, int] = {}
         for companion in self._numbers:
             part, message = envelope.part, envelope.message
             numbers |= companion.extensions(life, dst, part, message) or {}
-        carried = Carried(envelope, life.incarnation, life.lamport, numbers)
-        self._carriage.put(carried)
+        self._carriage.put((envelope, life.incarnation, life.lamport, numbers, False))
 
 
 def _overriding(companions: Sequence[Companion], name: str) -> list[Companion]:

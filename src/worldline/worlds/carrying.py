@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, final
+from typing import TypeAlias, final
 
 from worldline.model.message import Envelope
 from worldline.worlds.agenda import AgendaEntry
@@ -13,27 +13,10 @@ _LEAST = 1024
 """Messages of which it is kept, at least, before it is forgotten of those that came."""
 
 
-@final
-class Carried(NamedTuple):
-    """What a message carries beside it.
-
-    Attributes
-    ----------
-    envelope
-        The object that is under way.
-    life, lamport
-        In which life, and at which Lamport time, its sender sent it.
-    numbers
-        What companions have put there.
-    noticed
-        Whether companions have been told: it was put off then.
-    """
-
-    envelope: Envelope
-    life: int
-    lamport: int
-    numbers: dict[int, int]
-    noticed: bool = False
+Carried: TypeAlias = tuple[Envelope, int, int, dict[int, int], bool]
+"""What a message carries beside it: the object that is under way; in which life, and at
+which Lamport time, its sender sent it; what companions have put there; and whether they
+have been told of it at its receiver, where it was put off then."""
 
 
 @final
@@ -44,13 +27,18 @@ class Carriage:
     ----------
     entries
         Returns the entries of the agenda, and what is held back.
+    may_double
+        Whether one object may arrive twice.
     """
 
-    def __init__(self, entries: Callable[[], list[AgendaEntry]]) -> None:
+    def __init__(
+        self, entries: Callable[[], list[AgendaEntry]], *, may_double: bool
+    ) -> None:
         self._entries = entries
         self._of: dict[int, Carried] = {}
         """By the object; that it is kept here makes its identity its own."""
         self._most = _LEAST
+        self._may_double = may_double
 
     def __len__(self) -> int:
         return len(self._of)
@@ -59,11 +47,13 @@ class Carriage:
         """Note what a message carries that is under way from now on."""
         if len(self._of) >= self._most:
             self._sweep()
-        self._of[id(carried.envelope)] = carried
+        self._of[id(carried[0])] = carried
 
-    def of(self, envelope: Envelope) -> Carried:
-        """Return what a message carries."""
-        return self._of[id(envelope)]
+    def take(self, envelope: Envelope) -> Carried:
+        """Return what a message carries that has come."""
+        if self._may_double:
+            return self._of[id(envelope)]
+        return self._of.pop(id(envelope))
 
     def _sweep(self) -> None:
         """Forget what messages have carried that are under way no more."""

@@ -65,10 +65,10 @@ class Vetted:
         self._timers = dict(hidden.timers)
         self._positions = list(hidden.positions)
         # Nothing else is changed by what arrives, and by what its node does.
+        arrives = world.keeps_mail and event.kind is Kind.DELIVER
+        changed = changes(world.system, event) if arrives else ()
         self._columns = [
-            (column, world.cells[column].freeze())
-            for column, _ in changes(world.system, event)
-            if world.keeps_mail and event.kind is Kind.DELIVER
+            (column, world.cells[column].freeze()) for column, _ in changed
         ]
 
     def __call__(self) -> bool:

@@ -113,7 +113,10 @@ class Simulation:
         self._sorts = _SORTS
         self._beside: Accompaniment | None = None
         if companions:
-            self._beside = Accompaniment(self, system, chance, companions)
+            may_double = conditions.duplicate > 0
+            self._beside = Accompaniment(
+                self, system, chance, companions, may_double=may_double
+            )
             self._sorts = {**_SORTS, **self._beside.sorts()}
         self._keeps_delays = system.timed or self._beside is not None
         for index in range(len(system.ids)):
