@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, final
 
@@ -106,12 +106,10 @@ def is_there(row: str) -> bool:
 
 
 def counts_of(companion: Companion | None) -> Counter[str]:
-    """Return what a companion has done by now, at all nodes; nothing without one."""
-    of_nodes: Mapping[Any, Any] = getattr(companion, "counts", {})
-    told: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
-    for one in of_nodes.values():
-        told.update({name: getattr(one, name) for name in COUNTS})
-    return told
+    """Return what a companion has done at all nodes by now; nothing without one."""
+    total: Any = getattr(companion, "total", None)
+    told = None if total is None else total()
+    return Counter({name: getattr(told, name, 0) for name in COUNTS})
 
 
 def fields_of(record: Any) -> dict[str, Any]:
