@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Protocol, final
 
 from worldline.model.data.identity import NodeId
+from worldline.model.errors import InputError
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.system import System
@@ -23,11 +24,10 @@ from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.findings import Handed
 from worldline.steer.steering.forecasting import Forecast
-from worldline.steer.steering.handing import MARK, PathLetters
+from worldline.steer.steering.handing import MARK, letter_of, path_of
 from worldline.steer.steering.modes import SteeringOptions
 from worldline.steer.steering.reporting import Findings
 from worldline.steer.steering.standing import StandingFilters
-from worldline.trace.json_checks import Malformed
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
 
 _NOBODY: Mapping[int, NodeRecord] = {}
@@ -105,7 +105,6 @@ class Steering(Companion):
         self._beside: dict[NodeId, Beside] = {}
         self._last: dict[NodeId, Any] = {}
         self._why: dict[NodeId, str] = {}
-        self._letters = PathLetters(system)
         self._handed: dict[NodeId, dict[tuple[NodeId, KnownPath], float]] = {}
 
     def counts(self, me: NodeId) -> SteeringCounts:
@@ -219,8 +218,8 @@ class Steering(Companion):
         if self._predicts is None or not self._options.installs:
             return
         try:
-            path = self._letters.decode(letter)
-        except Malformed:
+            path = path_of(self._system, letter)
+        except InputError:
             self._counts[beside.me].malformed += 1
             return
         snapshot = self.snapshots.latest(beside.me)
@@ -233,7 +232,7 @@ class Steering(Companion):
         last = since.get(key)
         if last is not None and beside.now - last < self._options.every:
             return
-        letter = self._letters.encode(handed.path)
+        letter = letter_of(handed.path)
         if letter is None:
             return
         for old in [one for one, at in since.items() if beside.now - at > self._lasts]:
