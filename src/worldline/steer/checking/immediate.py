@@ -26,7 +26,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.verdicts import UNSEEN, StateVerdict
-from worldline.steer.checking.questions import Judge, Whole
+from worldline.steer.checking.questions import Answer, Judge, Whole
 from worldline.steer.checking.refusing import instead_of
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.snapshots.records import NodeRecord
@@ -180,6 +180,16 @@ class ImmediateCheck:
             one.set_timers(timers)
         return instead
 
+    def verdicts(self, me: NodeId) -> tuple[StateVerdict, ...]:
+        """Return what a node says of each property in its present state, in order."""
+        one = self._ones.get(me)
+        if one is None:
+            return (UNSEEN,) * len(self._properties)
+        return tuple(
+            whole.verdict if isinstance(whole.verdict, bool) else UNSEEN
+            for whole in one.judge.wholes
+        )
+
     # ------------------------------------------------------------------------ inside
 
     def _one(self, beside: Beside) -> _OneNode:
@@ -210,7 +220,7 @@ class ImmediateCheck:
         (counts.uncaught if instead is None else counts.refused).update(against)
         return instead
 
-    def _is_against(self, whole: Whole, before: StateVerdict | None) -> bool:
+    def _is_against(self, whole: Whole, before: Answer) -> bool:
         """Say whether a property speaks against an event, by its answer before that."""
         if whole.verdict is False:
             return before is not False

@@ -10,10 +10,11 @@ An element that is given a node of which nothing is known is unseen without bein
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Collection, Iterator
 from itertools import combinations
 from math import comb
-from typing import Any, final
+from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.answers import seen_for
 from worldline.model.data.identity import NodeId
@@ -27,6 +28,21 @@ from worldline.model.usercode.running import run_pure, said
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View
 from worldline.steer.checking.standpoint import Standpoint
+
+
+class Failing(enum.Enum):
+    """The class of the answer of what cannot be asked, as it raises something."""
+
+    FAILS = "fails"
+
+    # As for kinds of events: the hash of a member, by name, would be Python code.
+    __hash__ = object.__hash__
+
+
+FAILS = Failing.FAILS
+
+Answer: TypeAlias = StateVerdict | Literal[Failing.FAILS] | None
+"""What is known of a question; None before it is asked."""
 
 
 class Question:
@@ -44,7 +60,7 @@ class Question:
 
     def __init__(self, judge: Judge) -> None:
         self._judge, self._stand = judge, judge.stand
-        self.verdict: StateVerdict | None = None
+        self.verdict: Answer = None
         self.view = View(judge.stand.system, self)
         self.own: dict[str, Any] = self.view[judge.me].__dict__
 
@@ -57,7 +73,7 @@ class Question:
         """Work out the answer."""
         raise NotImplementedError
 
-    def tell(self, before: StateVerdict | None) -> None:
+    def tell(self, before: Answer) -> None:
         """Let those know who depend on it that the answer is another one."""
 
     # -------------------------------------------------------------- as a view's reader
@@ -99,7 +115,9 @@ class Question:
         form = self._judge.form(function, arity)
         form.askers[self] = None
         said = form.answer()
-        return view._open((function, arity)) if said is UNSEEN else said
+        if said is FAILS:
+            raise Unseen("what fails")
+        return said if type(said) is bool else view._open((function, arity))
 
 
 @final
@@ -117,12 +135,12 @@ class Whole(Question):
     def answer(self) -> StateVerdict:
         return self.prop.answer(self.view)
 
-    def tell(self, before: StateVerdict | None) -> None:
+    def tell(self, before: Answer) -> None:
         unseen = self._judge.unseen
-        if self.verdict is UNSEEN:
-            unseen[self] = None
-        else:
+        if type(self.verdict) is bool:
             unseen.pop(self, None)
+        else:
+            unseen[self] = None
 
 
 @final
@@ -140,7 +158,7 @@ class Element(Question):
     def answer(self) -> StateVerdict:
         return seen_for(self._form.function, self.view, self._nodes)
 
-    def tell(self, before: StateVerdict | None) -> None:
+    def tell(self, before: Answer) -> None:
         self._form.turn(before, self.verdict)
 
 
@@ -159,11 +177,11 @@ class Form:
         self.askers: dict[Question, None] = {}
         self._judge, self._arity = judge, arity
         self._elements: dict[tuple[int, ...], Element] = {}
-        self._falses = self._unseens = 0
+        self._falses = self._unseens = self._failing = 0
         self._has_absent = False
         self.know()
 
-    def answer(self) -> StateVerdict:
+    def answer(self) -> Answer:
         """Return the answer for all elements, each of which is asked if it has to be."""
         for element in self._elements.values():
             if element in self._judge.spoilt:
@@ -187,7 +205,7 @@ class Form:
         if self._said() is not before:
             self._spoil_askers()
 
-    def turn(self, before: StateVerdict | None, now: StateVerdict | None) -> None:
+    def turn(self, before: Answer, now: Answer) -> None:
         """Take note that an element has another answer."""
         said = self._said()
         self._count(before, -1)
@@ -195,13 +213,17 @@ class Form:
         if self._said() is not said:
             self._spoil_askers()
 
-    def _count(self, verdict: StateVerdict | None, change: int) -> None:
+    def _count(self, verdict: Answer, change: int) -> None:
         if verdict is False:
             self._falses += change
         elif verdict is UNSEEN:
             self._unseens += change
+        elif verdict is FAILS:
+            self._failing += change
 
-    def _said(self) -> StateVerdict:
+    def _said(self) -> Answer:
+        if self._failing:
+            return FAILS
         if self._falses:
             return False
         return UNSEEN if self._unseens or self._has_absent else True
@@ -245,7 +267,7 @@ class Judge:
         self.readers_of_hidden: dict[Question, None] = {}
         self.readers_of_others: dict[int, dict[Question, None]] = {}
         self._forms: dict[tuple[Pure, int], Form] = {}
-        self._asked: list[tuple[Question, StateVerdict | None]] = []
+        self._asked: list[tuple[Question, Answer]] = []
         self.wholes = [Whole(self, prop) for prop in properties]
         self.spoilt.update(dict.fromkeys(self.wholes))
 
@@ -287,7 +309,7 @@ class Judge:
             for question in self.readers_of_fields.get(name, ()):
                 question.own.pop(name, None)
 
-    def settle(self) -> dict[Whole, StateVerdict | None]:
+    def settle(self) -> dict[Whole, Answer]:
         """Work out all answers that have to be; they can be taken back until the next.
 
         Returns
@@ -300,7 +322,7 @@ class Judge:
             run_pure(self._settle, _MARK)
         except Diverged as error:
             self._give_up(error)
-        asked: dict[Whole, StateVerdict | None] = {}
+        asked: dict[Whole, Answer] = {}
         for question, before in self._asked:
             if type(question) is Whole:
                 asked.setdefault(question, before)
@@ -329,7 +351,7 @@ class Judge:
             question.verdict = UNSEEN
         except Exception as error:
             self.errors.setdefault(question.name, said(error))
-            question.verdict = UNSEEN
+            question.verdict = FAILS
         finally:
             activity.guarding = False
         activity.stop = None  # of what has been raised nothing is left
