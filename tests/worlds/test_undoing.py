@@ -61,6 +61,11 @@ class Holder:
     noise: Any = wl.ignored(default=0)
 
 
+def holder(**fields: Any) -> Holder:
+    """Return a holder of some values."""
+    return Holder(Inner(), **fields)
+
+
 class Odd:
     """No plain data, for ignored fields."""
 
@@ -176,14 +181,14 @@ def held_twice(node: Any, rng: random.Random) -> None:
     node.__dict__[one] = node.__dict__[other]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     st.lists(VALUES, min_size=7, max_size=7),
     st.lists(VALUES, max_size=8),
     st.integers(),
 )
 def test_a_node_is_put_back_as_it_was(held: list[Any], fresh: list[Any], seed: int):
-    rng, node = random.Random(seed), Holder()
+    rng, node = random.Random(seed), holder()
     for name, value in zip(FIELDS, held, strict=False):
         setattr(node, name, value)
     node.inner.held = held[-1]
@@ -219,16 +224,16 @@ def _data(seen: Any) -> Any:
     [(1, True), (0, False), (1, 1.0), ((1,), (True,)), ({1}, {True}), ([0], [False])],
 )
 def test_equal_values_of_other_classes_are_told_apart(held: Any, other: Any):
-    node = Holder(one=held)
+    node = holder(one=held)
     before = Before(node_type(Holder), node)
     node.one = other
     assert before.changes() == ["one"]
     before.put_back(node)
-    assert picture(node.one)[-1] == picture(Holder(one=held).one)[-1]
+    assert picture(node.one)[-1] == picture(holder(one=held).one)[-1]
 
 
 def test_a_set_that_is_set_to_an_equal_one_has_not_changed():
-    node = Holder(one={A, B})
+    node = holder(one={A, B})
     before = Before(node_type(Holder), node)
     node.one = {B, A}
     assert not before.changes()
@@ -240,7 +245,7 @@ def test_a_set_that_is_set_to_an_equal_one_has_not_changed():
 
 
 def test_an_ignored_field_may_hold_what_is_no_plain_data():
-    node = Holder(noise=Odd(1))
+    node = holder(noise=Odd(1))
     before = Before(node_type(Holder), node)
     node.noise.held = 2
     node.one = 5
@@ -255,7 +260,7 @@ def test_an_ignored_field_may_hold_what_is_no_plain_data():
 
 
 def test_contexts_stay_bound_to_the_objects_of_parts():
-    node = Holder()
+    node = holder()
     part = node.inner
     before = Before(node_type(Holder), node)
     part.held = {A}
@@ -266,7 +271,7 @@ def test_contexts_stay_bound_to_the_objects_of_parts():
 
 
 def test_what_is_kept_anew_is_settled():
-    node = Holder()
+    node = holder()
     before = Before(node_type(Holder), node)
     node.one = []
     node.one.append((frozenset({B, A}),))
