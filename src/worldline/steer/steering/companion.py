@@ -17,7 +17,7 @@ from worldline.model.filters import EventFilter
 from worldline.model.system import System
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.checking.immediate import ImmediateCheck
-from worldline.steer.refusing import refusal_of
+from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
@@ -143,7 +143,7 @@ class Steering(Companion):
         standing = self._standing[me]
         if standing:
             blocking = standing.blocking(event, beside.now)
-            instead = None if blocking is None else refusal_of(self._system, event)
+            instead = None if blocking is None else instead_of(self._system, event)
             if blocking is not None and instead is not None:
                 self._counts[me].blocked += 1
                 self._why[me] = _said(blocking)
