@@ -155,6 +155,3 @@ def test_the_same_seed_is_the_same_run_in_any_number_of_processes(tmp_path: Path
     two = run("streams", tmp_path / "two.wl", seed=1, seeds=3, threads=2, seconds=4.0)
     assert one.verdict.value == "unknown"
     assert (one.events, one.messages, one.lost) == (two.events, two.messages, two.lost)
-    assert one.companions == two.companions
-    assert len(one.companions) == 3
-    assert all("Word" in refused for refused in one.companions)

@@ -36,8 +36,6 @@ class SimulateReport(BaseReport):
         The file of samples that was written, and how many it has.
     plot
         The picture that was drawn.
-    companions
-        What is to be known of the companions of each run, in order; empty without any.
     """
 
     verdict: Verdict
@@ -52,7 +50,6 @@ class SimulateReport(BaseReport):
     metrics: Path | None = None
     metric_rows: int = 0
     plot: Path | None = None
-    companions: tuple[Any, ...] = ()
 
     @property
     def events_per_second(self) -> float:

@@ -291,7 +291,6 @@ class _Seeds:
             metrics=files.metrics,
             metric_rows=files.rows,
             plot=files.plot,
-            companions=tuple(run.told for run in runs if run.told is not None),
             notes=(*notes_of(self._question, runs), *files.notes),
         )
 
