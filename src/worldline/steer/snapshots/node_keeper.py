@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model.checkpointing import left_out
+from worldline.model.data.content import order_key
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
+from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.steer.snapshots.agreement import has_orphans
 from worldline.steer.snapshots.allowance import Allowance
 from worldline.steer.snapshots.answering import Answering
 from worldline.steer.snapshots.channels import MOST_UNTOLD, NUMBER, Carriers, Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
-from worldline.steer.snapshots.gathering import Gather, KnownBodies
+from worldline.steer.snapshots.gathering import Gather, KnownBodies, following
 from worldline.steer.snapshots.letters import (
+    NEWS,
     Busy,
     Gone,
     Letter,
@@ -40,9 +43,6 @@ from worldline.steer.snapshots.when import Occasions
 from worldline.trace.json_checks import Malformed
 from worldline.worlds.access_links import size_of
 from worldline.worlds.companions import Beside
-
-_NAMES = 1 << 10
-"""Gathers of a life that have names of their own; then they come again."""
 
 
 @final
@@ -114,7 +114,6 @@ class NodeKeeper:
         self._beside, self._gather, self._latest = beside, None, None
         self._occasions, self._has_started = None, False
         self._channels.begin(beside.incarnation)
-        self._name = beside.incarnation % _NAMES * _NAMES
 
     def gate(self, event: Event) -> None:
         """Take note of an event that is about to happen."""
@@ -130,9 +129,9 @@ class NodeKeeper:
         """Take note of an event that has happened."""
         self._has_started = True
         self._begin()
-        if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
-            if self._gather is not None:
-                self._gather.leave_out(self._system.index[event.peer])
+        is_error = event.kind is Kind.TRANSPORT_ERROR
+        if is_error and event.peer is not None and self._gather is not None:
+            self._gather.leave_out(self._system.index[event.peer])
         assert self._occasions is not None
         self._occasions.happened()
 
@@ -151,7 +150,7 @@ class NodeKeeper:
         self._begin()
         number, index = numbers.get(NUMBER, 0), self._system.index[peer]
         if is_number(number) and number > self._log.number:
-            self._force(number, is_own=True)
+            self._force(number, has_news=True)
         channel = self._channels.of(index)
         channel.look(self._beside.life_of(peer))
         self._channels.receive(index, life, numbers, self._beside.now)
@@ -257,13 +256,13 @@ class NodeKeeper:
         """Return in how many seconds it may send something; None if nobody knows."""
         return self._allowance.wait(self._beside.now)
 
-    def begin(self, number: int, *, is_own: bool) -> bool:
+    def begin(self, number: int, *, has_news: bool) -> bool:
         """Begin a gather; say whether it could: one at a time."""
         if self._gather is not None or not is_number(number):
             return False
         if self.take(number) is None:
             return False
-        self._name += 2  # for two rounds
+        self._name = following(following(self._name))  # for two rounds
         self.counts.gathers += 1
         self._gather = Gather(
             self,
@@ -271,7 +270,7 @@ class NodeKeeper:
             self._known,
             name=self._name,
             number=number,
-            is_own=is_own,
+            has_news=has_news,
             names=self._names_neighbours,
         )
         self._gather.begin(self._index, self._neighbours())
@@ -311,7 +310,7 @@ class NodeKeeper:
             number,
             beside.incarnation,
             self._local(),
-            tuple(beside.timers.items()),
+            self._timers(),
             tuple(beside.positions),
             beside.sequence,
             tuple(beside.waiting()),
@@ -320,6 +319,13 @@ class NodeKeeper:
                 for peer, channel in sorted(self._channels.items())
             },
         )
+
+    def _timers(self) -> tuple[tuple[PendingTimer, float], ...]:
+        """Return the timers that are set, as far as they matter: in order, with delays."""
+        timers = self._beside.timers
+        if self._system.timed:
+            return tuple((timer, float(after)) for timer, after in timers.items())
+        return tuple((timer, 0.0) for timer in sorted(timers, key=order_key))
 
     def _keep(self, number: int) -> None:
         """Take a checkpoint."""
@@ -333,11 +339,11 @@ class NodeKeeper:
         else:
             self.counts.checkpoints += 1
 
-    def _force(self, number: int, *, is_own: bool) -> None:
+    def _force(self, number: int, *, has_news: bool) -> None:
         """Take a checkpoint of a number that came from outside."""
         self.counts.forced += 1
         self._keep(number)
-        if is_own and self._occasions is not None:
+        if has_news and self._occasions is not None:
             self._occasions.forced()
 
     def _neighbours(self) -> tuple[int, ...]:
@@ -375,7 +381,7 @@ class NodeKeeper:
                     self.counts.late += 1
             case Received():
                 if letter.number > self._log.number:
-                    self._force(letter.number, is_own=False)
+                    self._force(letter.number, has_news=False)
                 self._acknowledge(peer, letter)
             case Relay():
                 self._relay(peer, letter)
@@ -398,7 +404,7 @@ class NodeKeeper:
         now = self._beside.now
         if self._allowance.allows(now):
             if request.number > self._log.number:
-                self._force(request.number, is_own=request.is_own)
+                self._force(request.number, has_news=bool(request.flags & NEWS))
             self._acknowledge(peer, request)
             self._send(peer, self._answering.answer(peer, request), via)
             return
