@@ -17,10 +17,11 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
+import worldline as wl
 from worldline.loading.loader import load
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.keeper import Snapshots
@@ -29,6 +30,7 @@ from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.weather import WeatherEvent
+from worldline.zoo.chord.protocol import Chord
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
 from benchmarks.results import Part
@@ -39,22 +41,32 @@ RESET_S = 60.0
 
 
 class Job(NamedTuple):
-    """A system, and how many bits a second a node may send for snapshots."""
+    """A system, how many bits a second a node may send, and what its properties read."""
 
     target: str
     parameters: dict[str, str]
     most: float
+    fields: tuple[str, ...]
 
 
 def jobs() -> dict[str, Job]:
     """Return the runs, by name."""
     made = {}
     for size in ("25", "100"):
-        made[f"randtree-{size}"] = Job("zoo:randtree", {"size": size}, 200)
-        made[f"chord-{size}"] = Job("zoo:chord", {"size": size, "bits": "10"}, 2_000)
+        tree = ("state", "root", "parent", "children", "siblings", "peers")
+        made[f"randtree-{size}"] = Job("zoo:randtree", {"size": size}, 200, tree)
+        ring, keys = ("state", "predecessor", "successors"), {"bits": "10"}
+        made[f"chord-{size}"] = Job("zoo:chord", {"size": size} | keys, 2_000, ring)
+        files = ("known", "shadow", "have")
         bullet = {"size": size, "blocks": "200", "fanout": "5", "peers": "4"}
-        made[f"bullet-{size}"] = Job("zoo:bullet", bullet, 10_000)
+        made[f"bullet-{size}"] = Job("zoo:bullet", bullet, 10_000, files)
     return made
+
+
+def ring(node: Chord) -> list[wl.NodeId]:
+    """Return the neighbours of a node of Chord, which does not name them itself."""
+    near = (node.predecessor, *node.successors)
+    return [one for one in near if isinstance(one, wl.NodeId)]
 
 
 class Measured(NamedTuple):
@@ -72,6 +84,7 @@ def measure(job: Job, options: GatherOptions, hours: float) -> Measured:
     """Run a system by the clock, with snapshots."""
     system = load(job.target, job.parameters)
     system = system.under_injection("resets without limit", ("resets",))
+    options = replace(options, fields=frozenset(job.fields))
     snapshots = Snapshots(system, options)
     conditions = Conditions(
         latency=latency_of("uniform 30ms 100ms"),
@@ -134,6 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--hours", type=float, default=HOURS)
     parser.add_argument("--write", action="store_true", help="into docs/results.md")
     given = parser.parse_args(arguments)
+    if not hasattr(Chord, "near"):
+        Chord.near = wl.neighbours(ring)  # type: ignore[attr-defined]
     options = GatherOptions(bandwidth=given.bandwidth)
     part, made, rows = Part("snapshots"), jobs(), []
     for name in given.names or made:

@@ -45,6 +45,10 @@ from worldline.worlds.access_links import size_of
 from worldline.worlds.companions import Beside
 
 
+_SPARED = 0.5
+"""The part of what it may save up that a node keeps for answers, if a gather can wait."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -150,7 +154,7 @@ class NodeKeeper:
         self._begin()
         number, index = numbers.get(NUMBER, 0), self._system.index[peer]
         if is_number(number) and number > self._log.number:
-            self._force(number, has_news=True)
+            self._force(number, has_news=False)
         channel = self._channels.of(index)
         channel.look(self._beside.life_of(peer))
         self._channels.receive(index, life, numbers, self._beside.now)
@@ -242,7 +246,7 @@ class NodeKeeper:
     def look(self) -> Any:
         """Return what calls for a snapshot when it changes."""
         fields, kind = self._options.fields, self._system.types[self._index]
-        local, neighbours = self._local(), self._neighbours()
+        local, neighbours = self._local(), frozenset(self._all_neighbours())
         if fields is None:
             return local, neighbours
         pairs = zip(kind.identity, local[1:], strict=True)
@@ -252,9 +256,9 @@ class NodeKeeper:
         """Return the number of its last checkpoint."""
         return self._log.number
 
-    def wait(self) -> float | None:
-        """Return in how many seconds it may send something; None if nobody knows."""
-        return self._allowance.wait(self._beside.now)
+    def wait(self, *, has_news: bool) -> float | None:
+        """Return in how many seconds it may gather; None if nobody knows."""
+        return self._allowance.wait(self._beside.now, _SPARED if has_news else 0.0)
 
     def begin(self, number: int, *, has_news: bool) -> bool:
         """Begin a gather; say whether it could: one at a time."""
@@ -347,12 +351,14 @@ class NodeKeeper:
             self._occasions.forced()
 
     def _neighbours(self) -> tuple[int, ...]:
+        return self._all_neighbours()[: self._options.most_neighbours]
+
+    def _all_neighbours(self) -> tuple[int, ...]:
         return neighbourhood(
             self._system,
             self._index,
             self._beside,
             self._channels,
-            self._options,
             is_connected=self._setting.carriers.is_connected,
         )
 

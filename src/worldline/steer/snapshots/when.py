@@ -2,7 +2,7 @@
 
 It does so under a new number, unless its number rose since the last time: otherwise n nodes
 would make n numbers in each interval. It has reason to earlier when a field has changed, or
-the neighbourhood, or when a checkpoint was forced by one at which something has changed.
+the neighbourhood, or when a neighbour at which something has changed forced a checkpoint.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Occasion(Protocol):
     def number(self) -> int:
         """Return the number of its last checkpoint."""
 
-    def wait(self) -> float | None:
-        """Return in how many seconds it may send something; None if nobody knows."""
+    def wait(self, *, has_news: bool) -> float | None:
+        """Return in how many seconds it may gather; None if nobody knows."""
 
     def begin(self, number: int, *, has_news: bool) -> bool:
         """Begin a gather; say whether it could: one at a time."""
@@ -108,7 +108,7 @@ class Occasions:
         self._is_forced = False
 
     def _begin(self, number: int, seen: Any, *, has_news: bool) -> None:
-        wait = self._occasion.wait()
+        wait = self._occasion.wait(has_news=has_news)
         self._is_wanted |= has_news
         if wait:
             self._after(wait)
