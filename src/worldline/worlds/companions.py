@@ -144,6 +144,10 @@ class Companion:
     def seen(self, beside: Beside, event: Event) -> None:
         """Take note of an event whose effects have left."""
 
+    def note(self, beside: Beside) -> str:
+        """Return, in a few words, why it refused an event just now; for traces."""
+        return f"refused by {self.name}" if self.name else "refused"
+
     def extensions(
         self, beside: Beside, peer: NodeId, part: str, message: Any
     ) -> dict[int, int] | None:

@@ -13,7 +13,7 @@ from worldline.model.events import Event
 from worldline.model.network import Network
 from worldline.model.verdicts import UNSEEN
 from worldline.steer.checking.immediate import ImmediateCheck
-from worldline.steer.checking.refusing import instead_of
+from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.records import ChannelRecord, NodeRecord
 from worldline.worlds.companions import Instead
 from worldline.worlds.direct import DirectWorld

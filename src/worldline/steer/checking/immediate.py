@@ -27,7 +27,7 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.questions import Answer, Judge, Whole
-from worldline.steer.checking.refusing import instead_of
+from worldline.steer.refusing import instead_of
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.snapshots.records import NodeRecord
 from worldline.worlds.companions import Beside, Effects, Instead

@@ -20,7 +20,7 @@ def instead_of(system: System, event: Event) -> Instead | None:
     """Return what happens instead of an event; None if it cannot be refused."""
     if event.kind not in REFUSABLE:
         return None
-    if event.kind is not Kind.DELIVER:
+    if event.kind is not Kind.DELIVER or event.peer == event.node:
         return Instead.PUT_OFF
     able = carrier(system.network, event.part, type(event.payload)).capabilities
     if Capability.DISCONNECT in able:
