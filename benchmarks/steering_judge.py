@@ -51,14 +51,15 @@ class Judge:
         self._false: set[str] = set()
 
     def run(
-        self, until: float, note: Callable[[Event], None] = lambda event: None
+        self, until: float, note: Callable[[Event], object] = lambda event: False
     ) -> None:
         """Let the run go on to a time, and judge each state.
 
         Parameters
         ----------
         note
-            Is called with each event when the state after it has been judged.
+            Is called with each event when the state after it has been judged; the run
+            stops there if it returns True.
 
         Raises
         ------
@@ -72,7 +73,8 @@ class Judge:
                 if event.kind is not Kind.START:
                     self.actions += 1
                 self._look()
-                note(event)
+                if note(event) is True:
+                    return
         if simulation.world.failure is not None:
             raise RuntimeError(f"{simulation.event}: {simulation.world.failure}")
 

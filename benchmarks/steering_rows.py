@@ -59,7 +59,7 @@ class Setting:
     """
 
     row: str
-    states: int = 3_000
+    states: int = 1_000
     gather: float = 10.0
     on_unseen: str = "allow"
 
