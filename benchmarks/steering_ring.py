@@ -151,7 +151,7 @@ def run(place: Place, setting: Setting) -> RingRun:
     return RingRun(
         seed=place.seed,
         gap_s=place.seconds,
-        outcome=outcome_of(judge.begun, counts),
+        outcome=outcome_of(judge.begun.total(), counts),
         is_whole=ring.judge(simulation.world.view).holds,
         violated=judge.begun,
         counts=counts,

@@ -187,7 +187,7 @@ def run(gap: Gap, setting: Setting) -> RoundsRun:
         bug=gap.bug,
         seed=gap.seed,
         gap_s=gap.seconds,
-        outcome=outcome_of(Counter({LEARNT: judge.begun[LEARNT]}), counts),
+        outcome=outcome_of(judge.begun[LEARNT], counts),
         decided_s=known - gap.healed_s if decided else None,
         violated=judge.begun,
         counts=counts,

@@ -94,18 +94,16 @@ def test_a_join_lasts_from_the_call_until_the_node_has_joined():
 
 
 @pytest.mark.parametrize(
-    ("begun", "counts", "outcome"),
+    ("violations", "counts", "outcome"),
     [
-        ({"agreement": 1}, {"refused": 1}, "uncaught"),
-        ({}, {"refused": 1, "blocked": 1}, "check"),
-        ({}, {"blocked": 1}, "steered"),
-        ({}, {"predicted": 1}, "untouched"),
+        (1, {"refused": 1}, "uncaught"),
+        (0, {"refused": 1, "blocked": 1}, "check"),
+        (0, {"blocked": 1}, "steered"),
+        (0, {"predicted": 1}, "untouched"),
     ],
 )
-def test_a_run_has_one_outcome(
-    begun: dict[str, int], counts: dict[str, int], outcome: str
-):
-    assert outcome_of(Counter(begun), Counter(counts)) == outcome
+def test_a_run_has_one_outcome(violations: int, counts: dict[str, int], outcome: str):
+    assert outcome_of(violations, Counter(counts)) == outcome
 
 
 def test_churn_violates_what_randtree_promises_unless_its_bugs_are_fixed():
