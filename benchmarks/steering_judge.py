@@ -36,15 +36,14 @@ class Judge:
     inconsistent
         States in which a property is false.
     first
-        When a property became false for the first time, in virtual seconds; None if
-        none did.
+        By property that became false, when it did for the first time, in virtual seconds.
     """
 
     def __init__(self, simulation: Simulation, properties: Iterable[Property]) -> None:
         world = simulation.world
         self.actions = self.inconsistent = 0
         self.begun: Counter[str] = Counter()
-        self.first: float | None = None
+        self.first: dict[str, float] = {}
         self._simulation = simulation
         self._standing = Standing(world, world.series)
         self._asked = [(p.name, self._standing.of_property(p)) for p in properties]
@@ -83,12 +82,12 @@ class Judge:
         touched, world.touched = world.touched, set()
         if not self._standing.stands(touched):
             false = {name for name, answer in self._asked if not answer.value()}
-            self.begun.update(false - self._false)
+            for name in sorted(false - self._false):
+                self.begun[name] += 1
+                self.first.setdefault(name, self._simulation.now)
             self._false = false
         if self._false:
             self.inconsistent += 1
-            if self.first is None:
-                self.first = self._simulation.now
 
 
 @final

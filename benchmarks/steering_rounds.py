@@ -138,6 +138,9 @@ class RoundsRun:
     outcome
         One of `OUTCOMES`: whether two values were learnt in the whole run, and else what
         changed it until the end of the second cut.
+    later
+        Whether two values were learnt, and only after the second cut: in the paper runs
+        end there.
     decided_s
         Seconds from the end of the second cut until all who lead knew of a decision; None
         if they did not within `LATEST_S`.
@@ -149,6 +152,7 @@ class RoundsRun:
     seed: int
     gap_s: float
     outcome: str
+    later: bool
     decided_s: float | None
     violated: Counter[str]
     counts: Counter[str]
@@ -188,6 +192,7 @@ def run(gap: Gap, setting: Setting) -> RoundsRun:
         seed=gap.seed,
         gap_s=gap.seconds,
         outcome=outcome_of(judge.begun[LEARNT], counts),
+        later=judge.first.get(LEARNT, 0.0) > gap.healed_s,
         decided_s=known - gap.healed_s if decided else None,
         violated=judge.begun,
         counts=counts,
@@ -227,8 +232,8 @@ def _is_known(simulation: Simulation) -> bool:
 
 HEAD = (
     "| bug | beside | on unseen | gap | runs | steered | by the check | uncaught "
-    "| untouched | two majorities | predicted | filters | blocked | refused | decided "
-    "| latest, s |\n|---|---|---|---|---:" + "|---:" * 11 + "|"
+    "| of these later | untouched | two majorities | predicted | filters | blocked | refused | decided "
+    "| latest, s |\n|---|---|---|---|---:" + "|---:" * 12 + "|"
 )
 
 
@@ -244,7 +249,9 @@ def line(setting: Setting, runs: Sequence[RoundsRun]) -> str:
         setting.on_unseen if checks else "",
         "under two round trips" if runs[0].is_short else "longer",
         f"{len(runs)}",
-        *[f"{told['outcomes'][outcome]}" for outcome in OUTCOMES],
+        *[f"{told['outcomes'][outcome]}" for outcome in OUTCOMES[:3]],
+        f"{told['later']}",
+        f"{told['outcomes']['untouched']}",
         f"{told['accepted']}",
         *[f"{counts[n]:,}" if predicts else "" for n in ("predicted", "filters")],
         f"{counts['blocked']:,}" if predicts else "",
@@ -263,6 +270,7 @@ def as_json(setting: Setting, runs: Sequence[RoundsRun]) -> dict[str, Any]:
         "bug": runs[0].bug,
         **fields_of(setting),
         "outcomes": {outcome: outcomes[outcome] for outcome in OUTCOMES},
+        "later": sum(run.later for run in runs),
         "accepted": sum(run.violated[ACCEPTED] > 0 for run in runs),
         "decided": sum(run.decided_s is not None for run in runs),
         "counts": total(run.counts for run in runs),

@@ -78,7 +78,7 @@ def test_a_judge_counts_what_begins_and_how_many_states_it_lasts():
     assert judge.actions == 10
     assert judge.begun == Counter(is_low=3, is_not_three=2)
     assert judge.inconsistent == 5
-    assert judge.first == 2.0
+    assert judge.first == {"is_low": 2.0, "is_not_three": 3.0}
     assert simulation.now == 10.5
 
 
