@@ -197,7 +197,7 @@ def mutated(data: bytes, random: Random) -> bytes:
                 there = random.randrange(len(changed) + 1)
                 changed[at:at] = changed[there : there + random.randrange(1, 30)]
             case _:
-                changed[at : at + 1] = random.choice(  # noqa: TID251
+                changed[at : at + 1] = random.choice(
                     [b"\xdd\xff\xff\xff\xff", b"\xc6\x7f\xff\xff\xff", b"\x91" * 200]
                 )
         if not changed:

@@ -27,9 +27,10 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.questions import Answer, Judge, Whole
-from worldline.steer.refusing import instead_of
 from worldline.steer.checking.standpoint import Standpoint
+from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.records import NodeRecord
+from worldline.steer.unchanged import is_still_so
 from worldline.worlds.companions import Beside, Effects, Instead
 
 Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, NodeRecord]]
@@ -288,9 +289,14 @@ class _OneNode:
 def _is_later(
     record: NodeRecord, me: int, life: int, numbers: Mapping[int, int]
 ) -> bool:
-    """Say whether a message to this node was sent after a checkpoint of its sender."""
+    """Say whether a message to this node was sent after a checkpoint of its sender.
+
+    One after which nothing has changed that properties look at is as good as a later one.
+    """
     if life != record.life:
         return life > record.life
+    if is_still_so(record.number, numbers):
+        return False
     channel = record.channels.get(me)
     if _NUMBER in numbers:
         return numbers[_NUMBER] > (0 if channel is None else channel.sent)
