@@ -57,13 +57,13 @@ class Allowance:
         Parameters
         ----------
         spared
-            The part of what can be saved up that is to be left.
+            The part of what can be saved up that is to be left, where time brings it.
         """
         self._fill(now)
+        if self._share is not None:
+            return 0.0 if self._left > 0 else None
         lacking = spared * self._most - self._left
-        if lacking < 0:
-            return 0.0
-        return None if self._share is not None else (1 + lacking) / self._rate
+        return 0.0 if lacking < 0 else (1 + lacking) / self._rate
 
     def _fill(self, now: float) -> None:
         self._left = min(self._most, self._left + (now - self._at) * self._rate)

@@ -44,7 +44,6 @@ from worldline.trace.json_checks import Malformed
 from worldline.worlds.access_links import size_of
 from worldline.worlds.companions import Beside
 
-
 _SPARED = 0.5
 """The part of what it may save up that a node keeps for answers, if a gather can wait."""
 
