@@ -91,6 +91,7 @@ class SimulatedRun:
         event = self._run.next(until)
         if event is None:
             return False
+        self.called()  # companions may have done something by themselves before it
         index = None if event.node is None else self.system.index[event.node]
         choices = self._run.outcome().choices
         what = Happened(event, choices, index, boot=event.kind is Kind.START)

@@ -15,7 +15,7 @@ from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.weather import WeatherEvent
 
-NETWORKS = {
+NETWORKS: dict[str, Network] = {
     "streams": wl.streams(buffer=None),
     "datagrams": wl.datagrams(loss=True, duplication=True),
     "in order": wl.datagrams(loss=True, duplication=True, reordering=False),

@@ -20,13 +20,13 @@ from worldline.steer.snapshots import letters
 from worldline.steer.snapshots.letters import (
     Busy,
     Gone,
-    Letter,
     Received,
     Relay,
     Relayed,
     Reply,
     Request,
     Same,
+    SnapshotLetter,
     read,
     write,
 )
@@ -56,7 +56,7 @@ messages = st.builds(chatter.Word, st.integers()) | st.builds(
 bodies = st.binary(max_size=200)
 named = st.lists(numbers, max_size=16).map(tuple)
 ends = st.none() | st.builds(HeardEnd, numbers, numbers)
-some_letters: st.SearchStrategy[Letter] = st.one_of(
+some_letters: st.SearchStrategy[SnapshotLetter] = st.one_of(
     st.builds(
         Request,
         *(numbers, numbers, st.just(b"") | st.binary(min_size=8, max_size=8)),
@@ -105,7 +105,7 @@ def records(draw: Any) -> NodeRecord:
 
 
 @given(some_letters)
-def test_a_letter_is_read_as_it_was_written(letter: Letter):
+def test_a_letter_is_read_as_it_was_written(letter: SnapshotLetter):
     assert read(write(letter)) == letter
 
 

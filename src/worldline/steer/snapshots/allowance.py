@@ -17,7 +17,7 @@ _LENT_S = 0.5
 
 
 @final
-class Allowance:
+class LetterAllowance:
     """What is left of the bandwidth of a node: a bucket that fills with time.
 
     A letter may take out more than there is, and is paid for before the next one: so one
