@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, final
 
 from worldline.steer.snapshots.letters import NAMES, NEWS, Gone, Reply, Request, Same
-from worldline.steer.snapshots.log import Kept, digest_of
+from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.packing import unpacked
 from worldline.steer.snapshots.records import NodeRecord
@@ -37,7 +37,7 @@ class Asking(Protocol):
     def untold(self, peer: int, number: int) -> tuple[int, int] | None:
         """Return what to tell a peer that was received, at the time of a number."""
 
-    def take(self, number: int) -> Kept | None:
+    def take(self, number: int) -> KeptCheckpoint | None:
         """Return the node's own first checkpoint with a number or a greater one."""
 
     def unpack(self, body: bytes, peer: int, number: int) -> NodeRecord:
