@@ -27,8 +27,8 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.questions import Answer, Judge, Whole
-from worldline.steer.refusing import instead_of
 from worldline.steer.checking.standpoint import Standpoint
+from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.records import NodeRecord
 from worldline.worlds.companions import Beside, Effects, Instead
 
@@ -270,12 +270,17 @@ class _OneNode:
 
     def note_timers(self, beside: Beside, event: Event, effects: Effects) -> None:
         """Take note of the timers that will be set once an event is settled."""
-        timers = set() if event.kind in _BEGINS else set(beside.timers)
-        if event.kind is Kind.TIMER:
-            timers.discard(PendingTimer(event.part, event.name, event.payload))
+        known, kind = self.timers, event.kind
+        if kind is not Kind.TIMER and kind not in _BEGINS:
+            for timer, after in effects.timers:
+                if (timer in known) is (after is None):
+                    break
+            else:
+                return  # as most
+        timers = set() if kind in _BEGINS else set(beside.timers)
         for timer, after in effects.timers:
             (timers.discard if after is None else timers.add)(timer)
-        if timers != self.timers:
+        if timers != known:
             self.set_timers(frozenset(timers))
             self.judge.hidden_changed()
 
