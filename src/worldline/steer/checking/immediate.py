@@ -212,8 +212,7 @@ class ImmediateCheck:
         judge, counts = one.judge, self.counts[me]
         asked = judge.settle()
         counts.checked += 1
-        for whole in judge.unseen:
-            counts.unseen[whole.name] += 1
+        counts.unseen.update(judge.unseen.keys())
         against = [
             whole.name for whole in asked if self._is_against(whole, asked[whole])
         ]

@@ -146,9 +146,9 @@ class Whole(Question):
     def tell(self, before: Answer) -> None:
         unseen = self._judge.unseen
         if type(self.verdict) is bool:
-            unseen.pop(self, None)
+            unseen.pop(self.name, None)
         else:
-            unseen[self] = None
+            unseen[self.name] = None
 
 
 @final
@@ -284,7 +284,7 @@ class Judge:
     spoilt
         The questions whose answers have to be worked out.
     unseen
-        The properties whose answer is unseen.
+        The names of the properties whose answer is unseen.
     errors
         How what was asked has failed, by its name; it is unseen then.
     """
@@ -294,7 +294,7 @@ class Judge:
     ) -> None:
         self.stand, self.me = stand, stand.name_of(stand.me)
         self.spoilt: dict[Question, None] = {}
-        self.unseen: dict[Whole, None] = {}
+        self.unseen: dict[str, None] = {}
         self.errors = errors
         self.readers_of_fields: dict[str, dict[Question, None]] = {}
         self.readers_of_hidden: dict[Question, None] = {}
