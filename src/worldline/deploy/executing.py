@@ -171,7 +171,7 @@ class NodeExecution:
         if type(result) is Failure:
             self._fail(number, result)
             return None
-        if (instead := self._vet(life, event)) is not None:
+        if self._vets and (instead := self._vet(life, event)) is not None:
             self._refuse(number, event, "undone", instead, put_off)
             return None
         assert type(result) is Result
@@ -206,8 +206,7 @@ class NodeExecution:
     def _vet(self, life: Beside, event: Event) -> Instead | None:
         """Return what is to happen instead of an event, which is undone then."""
         before = self._before
-        if before is None:
-            return None
+        assert before is not None, "there are companions that vet"
         self.door.written = changed = before.changes()
         for companion in self._vets:
             instead = companion.vet(life, event, self.door)

@@ -213,8 +213,7 @@ class ImmediateCheck:
         judge, counts = one.judge, self.counts[me]
         asked = judge.settle()
         counts.checked += 1
-        for whole in judge.unseen:
-            counts.unseen[whole.name] += 1
+        counts.unseen.update(judge.unseen.keys())
         against = [
             whole.name for whole in asked if self._is_against(whole, asked[whole])
         ]
@@ -271,12 +270,17 @@ class _OneNode:
 
     def note_timers(self, beside: Beside, event: Event, effects: Effects) -> None:
         """Take note of the timers that will be set once an event is settled."""
-        timers = set() if event.kind in _BEGINS else set(beside.timers)
-        if event.kind is Kind.TIMER:
-            timers.discard(PendingTimer(event.part, event.name, event.payload))
+        known, kind = self.timers, event.kind
+        if kind is not Kind.TIMER and kind not in _BEGINS:
+            for timer, after in effects.timers:
+                if (timer in known) is (after is None):
+                    break
+            else:
+                return  # as most
+        timers = set() if kind in _BEGINS else set(beside.timers)
         for timer, after in effects.timers:
             (timers.discard if after is None else timers.add)(timer)
-        if timers != self.timers:
+        if timers != known:
             self.set_timers(frozenset(timers))
             self.judge.hidden_changed()
 
