@@ -39,7 +39,7 @@ SLOW_S = 0.1
 """Seconds after which it is said, once, that a handler took long."""
 
 PUT_OFF_S = 1.0
-"""Seconds for which a timer or a call is put off."""
+"""Seconds for which a timer, a call or a message is put off."""
 
 PutOff = tuple[PendingTimer, float]
 """A timer that fires, and the seconds until it would again."""
@@ -59,6 +59,8 @@ class NodeExecution:
         Makes what handlers choose, with the node and the life.
     fire
         Takes a timer that has ended.
+    rest
+        Takes a message that is put off.
     ended
         Is told how a handler failed; nothing may be run after that.
 
@@ -89,6 +91,7 @@ class NodeExecution:
         companions: Sequence[Companion],
         counts: NodeCounts,
         fire: Callable[[PendingTimer], None],
+        rest: Callable[[Event], None],
         ended: Callable[[Failure], None],
         say: Callable[[str], None],
     ) -> None:
@@ -117,7 +120,7 @@ class NodeExecution:
         self._companions, self._counts = companions, counts
         self._vets = [one for one in companions if one.vets]
         self.is_watched = bool(companions)
-        self._ended, self._say = ended, say
+        self._rest, self._ended, self._say = rest, ended, say
         self._named: set[str] = set()
         self.series = Series()
 
@@ -152,33 +155,32 @@ class NodeExecution:
         Returns
         -------
         Result or None
-            What became of it; None if it was refused, or its handler failed.
+            What became of it; None if it was refused, or its handler failed. A message
+            that is put off waits.
         """
         instead = self._gate(life, event) if self.is_watched else None
         door, turn = self._begin(), self._turn
         if instead is not None:
-            self._refuse(_number(turn, record), event, "blocked", instead, put_off)
-            return None
+            return self._refuse(record, event, "blocked", instead, put_off)
         before = Before(self._kind, self._node) if self._vets else None
         result = perform(
             self._system, self._index, self._node, self._context, door, event
         )
         if result is Result.WAITS and type(record) not in _ARRIVES:
-            self.lamport -= 1
-            self._counts.events -= 1
-            return result
-        number = _number(turn, record)
+            return self._go_on_waiting()
         if type(result) is Failure:
-            self._fail(number, result)
-            return None
-        if before is not None and (instead := self._vet(life, event)) is not None:
-            before.put_back(self._node)
-            self._refuse(number, event, "undone", instead, put_off)
+            self._fail(_number(turn, record), result)
             return None
         assert type(result) is Result
+        if before is not None and result is not Result.WAITS:
+            instead = self._vet(life, event)
+            if instead is not None:
+                before.put_back(self._node)
+                return self._refuse(record, event, "undone", instead, put_off)
+        number = _number(turn, record)
         numbers = self._numbers(life) if self.is_watched else None
         self._settle(number, result, event.name, numbers)
-        if self.is_watched:
+        if self.is_watched and result is not Result.WAITS:
             turn.leaving.seen.append((life, event))
         return result
 
@@ -193,8 +195,8 @@ class NodeExecution:
         return door
 
     def _gate(self, life: Beside, event: Event) -> Instead | None:
-        # A call that waits in any case is not asked about again and again.
-        if event.kind is Kind.CALL and waits(
+        # What waits in any case is no event yet, and is tried again and again.
+        if event.kind in _MAY_WAIT and waits(
             self._system, self._index, self._node, self._context, event
         ):
             return None
@@ -240,21 +242,37 @@ class NodeExecution:
         self._turn.note(FailedRecord(number, *said))
         self._ended(failure)
 
+    def _go_on_waiting(self) -> Result:
+        """Take back that something has happened."""
+        self.lamport -= 1
+        self._counts.events -= 1
+        return Result.WAITS
+
     def _refuse(
         self,
-        number: int,
+        record: Any,
         event: Event,
         fate: str,
         instead: Instead,
         put_off: PutOff | None,
-    ) -> None:
-        """Let happen instead of an event what a companion wants."""
-        self._turn.note(FateRecord(number, fate, instead.value))
+    ) -> Result | None:
+        """Let happen instead of an event what a companion wants; see `happen`."""
+        turn = self._turn
+        rests = event.kind is Kind.DELIVER and instead is Instead.PUT_OFF
+        if rests:
+            self._rest(event)
+            if type(record) not in _ARRIVES:
+                return self._go_on_waiting()
+            fate = Result.WAITS.value  # as a replay has it, too: it comes again
+        turn.note(FateRecord(_number(turn, record), fate, instead.value))
         if put_off is not None:
             self.following.set_timer(*put_off)
         elif instead is Instead.BROKEN and event.peer is not None:
             self._wire.break_connection(self._system.index[event.peer])
+        return Result.WAITS if rests else None
 
+
+_MAY_WAIT = frozenset({Kind.CALL, Kind.DELIVER})
 
 _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""

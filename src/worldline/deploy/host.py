@@ -22,7 +22,7 @@ from worldline.deploy.cluster_file import cluster_of
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
 from worldline.deploy.journal_options import JournalOptions, Sync
-from worldline.deploy.keeping import stopped, within
+from worldline.deploy.keeping import checked_call, stopped, within
 from worldline.deploy.names import numbered
 from worldline.deploy.outlets import LinkLimits, TlsContexts
 from worldline.deploy.recovery import recorded_run
@@ -33,7 +33,6 @@ from worldline.deploy.stuck import StuckWatch
 from worldline.deploy.tls import client_context, server_context
 from worldline.deploy.weather import LinkWeather
 from worldline.model.data.identity import NodeId
-from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.system import System
 from worldline.model.usercode.user_errors import spelt
@@ -145,6 +144,7 @@ class Host:
         self._is_over = False
         self._watch: StuckWatch | None = None
         self._cpu = 0.0
+        self._positions: Callable[[NodeId], Sequence[int]] = lambda node: ()
 
     def _where(self, cluster: Cluster | Path | str | None) -> Cluster:
         system = self._system
@@ -188,6 +188,17 @@ class Host:
             for runner in self._runners.values():
                 runner.crash()
             raise
+
+    def driven(self, positions: Callable[[NodeId], Sequence[int]]) -> None:
+        """Take note of who makes calls of the workload.
+
+        Parameters
+        ----------
+        positions
+            Says how many calls of each script of a node have been made; companions ask
+            it, and are told of none without.
+        """
+        self._positions = positions
 
     async def start(self) -> None:
         """Begin the lives of all nodes, in order of declaration."""
@@ -257,6 +268,7 @@ class Host:
         handler: Callable[..., Any] | str,
         *arguments: Any,
         timeout: float | None = None,
+        made: Callable[[], None] | None = None,
     ) -> Any:
         """Make a call at a node, once its guard is true; return what its handler returns.
 
@@ -268,6 +280,8 @@ class Host:
             ``Node.method``, or its name.
         timeout
             Seconds.
+        made
+            Is called once the handler has returned, before anything else happens there.
 
         Raises
         ------
@@ -278,21 +292,9 @@ class Host:
             If it takes longer.
         """
         life = self._life(node)
-        name = handler if isinstance(handler, str) else handler.__name__
-        known = life.kind.calls.get(name)
-        if known is None:
-            raise UsageError(
-                f"{life.kind.cls.__name__} has no call {spelt(name)}",
-                remedy=f"its calls are {', '.join(life.kind.calls) or 'none'}",
-            )
-        given: tuple[Any, ...] = thaw(freeze(arguments))
-        if not known.accepts(given):
-            raise UsageError(
-                f"{life.kind.cls.__name__}.{name} does not take {spelt(arguments)}",
-                remedy="give what its parameters are annotated with",
-            )
+        name, given = checked_call(life.kind, handler, arguments)
         what = f"{life.kind.cls.__name__}.{name} at {node}"
-        return await within(life.kept.call(name, given), timeout, what)
+        return await within(life.kept.call(name, given, made), timeout, what)
 
     async def until(
         self,
@@ -349,11 +351,15 @@ class Host:
             tls=tls,
             limits=self._limits,
             companions=self._companions,
+            positions=self._stand,
             every=self._every,
             returns=self._returns,
             say=self._say,
             stopped=self._stopped,
         )
+
+    def _stand(self, node: NodeId) -> Sequence[int]:
+        return self._positions(node)
 
     def _runner(self, node: Any) -> NodeRunner:
         runner = self._runners.get(node)

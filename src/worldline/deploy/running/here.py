@@ -68,9 +68,14 @@ class LocalNodes:
         return self._host.state(node)
 
     async def call(
-        self, node: NodeId, name: str, *arguments: Any, timeout: float | None = None
+        self,
+        node: NodeId,
+        name: str,
+        *arguments: Any,
+        timeout: float | None = None,
+        made: Callable[[], None] | None = None,
     ) -> Any:
-        return await self._host.call(node, name, *arguments, timeout=timeout)
+        return await self._host.call(node, name, *arguments, timeout=timeout, made=made)
 
     async def until(self, node: NodeId, predicate: Callable[[Any], bool]) -> None:
         await self._host.until(node, predicate)
@@ -80,9 +85,9 @@ class LocalNodes:
         positions: dict[ScriptKey, int] | None = None,
         moved: Callable[[ScriptKey, int], None] = lambda script, position: None,
     ) -> Driver:
-        """Return what makes their calls."""
+        """Return what makes their calls, from the beginning of their lives on."""
         plan = self._plan
-        return Driver(
+        driver = Driver(
             plan.system,
             plan.nodes,
             self,
@@ -91,6 +96,8 @@ class LocalNodes:
             positions=positions,
             moved=moved,
         )
+        self._host.driven(driver.positions)
+        return driver
 
     async def over(self, may_restart: Callable[[], bool] = lambda: False) -> None:
         """Wait until every node has stopped, and none will come back.
@@ -181,14 +188,15 @@ async def run_here(
     async with hosting(plan, ending, say) as (host, nodes):
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, nodes)
         forecast.begin()
+        driver = nodes.driver() if plan.options.rate else None
         await host.start()
         began = loop.time()
         ends: list[Awaitable[Any]] = [nodes.over(lambda: forecast.may_restart)]
         if plan.options.seconds is not None:
             ends.append(asyncio.sleep(plan.options.seconds))
         beside: list[Awaitable[Any]] = [forecast.run()]
-        if plan.options.rate:
-            beside.append(nodes.driver().run())
+        if driver is not None:
+            beside.append(driver.run())
         if tell is not None:
             beside.append(telling(tell, nodes))
         with ending.failing():
