@@ -20,6 +20,7 @@ from worldline.model.errors import WorldlineError
 from worldline.model.printable import one_line
 
 if TYPE_CHECKING:
+    from worldline.deploy.running.beside import StandsBeside
     from worldline.deploy.running.channel import ParentChannel
     from worldline.deploy.running.options import RunOptions
     from worldline.model.system import System
@@ -97,7 +98,14 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_watched(arguments, watched)
     system, options = _asked(arguments)
     with shown_run(system.name) as progress:
-        report = run_system(system, arguments.target, options, say=_say, tell=progress)
+        report = run_system(
+            system,
+            arguments.target,
+            options,
+            say=_say,
+            tell=progress,
+            beside=_beside(options),
+        )
     with answering():
         if arguments.json:
             print_json(report.to_json())
@@ -117,6 +125,15 @@ def _asked(arguments: argparse.Namespace) -> tuple[System, RunOptions]:
     if parameters:
         told[PARAMETERS] = parameters
     return system, RunOptions.of(**told)
+
+
+def _beside(options: RunOptions) -> StandsBeside | None:
+    """Return what makes the companions of nodes, if the mode wants any."""
+    if options.mode == "off":
+        return None
+    from worldline.steer.deployed import companions_for
+
+    return companions_for
 
 
 def _say(line: str) -> None:
@@ -145,5 +162,6 @@ def _watched_by(
     index, _, run_id = watched.partition(":")
     system, options = _asked(arguments)
     node = system.ids[int(index)]
-    report = run_watched(system, node, options, run_id, channel)
+    beside = _beside(options)
+    report = run_watched(system, node, options, run_id, channel, beside)
     return report.exit_code

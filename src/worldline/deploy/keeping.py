@@ -10,7 +10,7 @@ from typing import Any, Protocol, final
 from worldline.deploy.state import StateCopy
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze, thaw
-from worldline.model.errors import UsageError
+from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.node import NodeType
@@ -18,6 +18,10 @@ from worldline.model.usercode.user_errors import spelt
 
 SWEEP_S = 0.01
 """Seconds between two times that all calls are tried which wait."""
+
+
+class NodeFailed(WorldlineError):
+    """A handler of a deployed node failed, and the node has stopped."""
 
 
 def stopped(node: NodeId) -> UsageError:

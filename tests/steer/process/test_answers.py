@@ -15,7 +15,7 @@ from worldline.model.message import OpenEnvelope
 from worldline.model.network.datagrams import delivery
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import Ending, record
-from worldline.steer.process.answers import Answer, AnswerCodec, FoundFailure
+from worldline.steer.process.answers import AnswerCodec, FoundFailure, PredictorAnswer
 from worldline.trace.format import read
 from worldline.trace.json_checks import Malformed
 from worldline.trace.records import Trace
@@ -87,7 +87,7 @@ def state_trace() -> Trace:
 
 
 @pytest.fixture(scope="module")
-def answer(tmp_path_factory: pytest.TempPathFactory) -> Answer:
+def answer(tmp_path_factory: pytest.TempPathFactory) -> PredictorAnswer:
     with contextlib.chdir(tmp_path_factory.mktemp("found")):
         report = wl.check(SYSTEM)
         (found,) = report.properties
@@ -97,19 +97,21 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> Answer:
         FoundFailure("agreement", "safety", 7, "filter", FILTERS[1], trace),
         FoundFailure("agreement", "safety", 9, "reported", None, state),
     )
-    return Answer(is_known=False, states=100, failures=failures, filters=(*FILTERS,))
+    return PredictorAnswer(
+        is_known=False, states=100, failures=failures, filters=(*FILTERS,)
+    )
 
 
-def test_an_answer_comes_out_as_it_went_in(answer: Answer):
+def test_an_answer_comes_out_as_it_went_in(answer: PredictorAnswer):
     again = CODEC.decode(CODEC.encode(answer))
     assert again == answer
     assert [one.matches(HEARD) for one in again.filters] == [True, True, False, False]
     assert [one.matches(TICK) for one in again.filters] == [False, False, True, True]
 
 
-def test_nothing_but_an_answer_comes_out(answer: Answer):
+def test_nothing_but_an_answer_comes_out(answer: PredictorAnswer):
     rng = random.Random(0)
-    few = CODEC.encode(Answer(True, 3, (), (*FILTERS,)))
+    few = CODEC.encode(PredictorAnswer(True, 3, (), (*FILTERS,)))
     all_of_it = CODEC.encode(answer)
     refused = 0
     for number in range(3_000):

@@ -13,16 +13,12 @@ from collections.abc import Iterator
 from worldline.model.errors import ModelError
 from worldline.model.system import System
 from worldline.steer.process.child import serve
-from worldline.steer.process.works import Answers
+from worldline.steer.process.works import Answering
 
 MODULE = "tests.steer.process.thinker"
-WORKS = {
-    name: f"{MODULE}:{name}"
-    for name in ("echo", "sleep", "die", "rave", "fail", "spin")
-}
 
 
-def echo(system: System, options: bytes) -> Answers:
+def echo(system: System, options: bytes) -> Answering:
     def answers(question: bytes) -> Iterator[bytes]:
         yield question
         yield b"%s has %d nodes" % (system.name.encode(), len(system.ids))
@@ -31,7 +27,7 @@ def echo(system: System, options: bytes) -> Answers:
     return answers
 
 
-def sleep(system: System, options: bytes) -> Answers:
+def sleep(system: System, options: bytes) -> Answering:
     def answers(question: bytes) -> Iterator[bytes]:
         time.sleep(float(question))
         yield question
@@ -39,7 +35,7 @@ def sleep(system: System, options: bytes) -> Answers:
     return answers
 
 
-def die(system: System, options: bytes) -> Answers:
+def die(system: System, options: bytes) -> Answering:
     def answers(question: bytes) -> Iterator[bytes]:
         yield question
         os._exit(int(question))
@@ -47,7 +43,7 @@ def die(system: System, options: bytes) -> Answers:
     return answers
 
 
-def rave(system: System, options: bytes) -> Answers:
+def rave(system: System, options: bytes) -> Answering:
     def answers(question: bytes) -> Iterator[bytes]:
         os.write(int(sys.argv[1]), question)
         yield b""
@@ -55,7 +51,7 @@ def rave(system: System, options: bytes) -> Answers:
     return answers
 
 
-def fail(system: System, options: bytes) -> Answers:
+def fail(system: System, options: bytes) -> Answering:
     def answers(question: bytes) -> Iterator[bytes]:
         yield b"something"
         if question == b"bad":
@@ -64,13 +60,15 @@ def fail(system: System, options: bytes) -> Answers:
     return answers
 
 
-def spin(system: System, options: bytes) -> Answers:
+def spin(system: System, options: bytes) -> Answering:
     def answers(question: bytes) -> Iterator[bytes]:
         while True:
             sum(range(10_000))
 
     return answers
 
+
+WORKS = {work.__name__: work for work in (echo, sleep, die, rave, fail, spin)}
 
 if __name__ == "__main__":
     serve(int(sys.argv[1]), WORKS)

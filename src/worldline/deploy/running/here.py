@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.forecast import Forecast
-from worldline.deploy.host import Host, NodeFailed
+from worldline.deploy.host import Host
+from worldline.deploy.keeping import NodeFailed
+from worldline.deploy.running.beside import BesideOptions
 from worldline.deploy.running.controlled import controlled
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.plan import RunPlan
@@ -19,6 +21,7 @@ from worldline.deploy.running.report import RunOutcome, TellProgress, telling
 from worldline.deploy.weather import LinkConditions, LinkWeather
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
+from worldline.worlds.companions import Companion
 
 _LOOK_S = 0.1
 """Seconds between two looks at whether anybody is up, or will be."""
@@ -143,6 +146,20 @@ async def hosting(
     plan: RunPlan, ending: RunEnding, say: Callable[[str], None]
 ) -> AsyncIterator[tuple[Host, LocalNodes]]:
     """Bind the nodes of a plan, and stop them after the block; their counts stay."""
+    async with (
+        _beside(plan, say) as companions,
+        _hosting(plan, ending, say, companions) as (host, nodes),
+    ):
+        yield host, nodes
+
+
+@contextlib.asynccontextmanager
+async def _hosting(
+    plan: RunPlan,
+    ending: RunEnding,
+    say: Callable[[str], None],
+    companions: Sequence[Companion],
+) -> AsyncIterator[tuple[Host, LocalNodes]]:
     options, weather = plan.options, plan.link_weather()
     host = Host(
         plan.system,
@@ -159,6 +176,7 @@ async def hosting(
         events=not options.no_record,
         weather=weather,
         run=plan.run,
+        companions=companions,
         say=say,
     )
     await host.bind()
@@ -172,6 +190,19 @@ async def hosting(
             yield host, nodes
     finally:
         await host.stop(ending.reason or "stopped")
+
+
+@contextlib.asynccontextmanager
+async def _beside(
+    plan: RunPlan, say: Callable[[str], None]
+) -> AsyncIterator[Sequence[Companion]]:
+    """Have what stands beside the nodes while the block runs."""
+    if plan.beside is None:
+        yield ()
+        return
+    asked = BesideOptions.of(plan.options)
+    async with plan.beside(plan.system, asked, say) as companions:
+        yield companions
 
 
 async def run_here(

@@ -190,6 +190,10 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
         given = getattr(options, name)
         if given is not None:
             yield f"--{name}={given}"
+    if options.mode != "off":
+        yield f"--mode={options.mode}"
+        yield f"--gather-every={options.gather_every}"
+        yield f"--gather-bandwidth={options.gather_bandwidth}"
     for name in ("contents", "sync", "on_log_failure", "on_failure", "loop"):
         yield f"--{name.replace('_', '-')}={getattr(options, name)}"
     if options.no_record:

@@ -3,6 +3,10 @@
 import sys
 
 from worldline.steer.process.child import serve
+from worldline.steer.process.works import Work
+
+WORKS: dict[str, Work] = {}
+"""What can be asked for, by name."""
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]))
+    serve(int(sys.argv[1]), WORKS)

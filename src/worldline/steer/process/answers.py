@@ -49,7 +49,7 @@ class FoundFailure:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PredictorAnswer:
     """What was found from one snapshot, or a part of it.
 
     Attributes
@@ -86,7 +86,7 @@ class AnswerCodec:
         self._system, self._actions = system, frozenset(actions)
         self._codec = Codec(system)
 
-    def encode(self, answer: Answer) -> bytes:
+    def encode(self, answer: PredictorAnswer) -> bytes:
         """Return the bytes of an answer."""
         return self._codec.pack(
             [
@@ -107,7 +107,7 @@ class AnswerCodec:
             ]
         )
 
-    def decode(self, data: bytes) -> Answer:
+    def decode(self, data: bytes) -> PredictorAnswer:
         """Return the answer of bytes.
 
         Raises
@@ -118,7 +118,7 @@ class AnswerCodec:
         is_known, states, failures, filters = _listed(
             self._codec.unpack(data), bool, int, list, list
         )
-        return Answer(
+        return PredictorAnswer(
             is_known,
             states,
             tuple(map(self._failure, failures)),

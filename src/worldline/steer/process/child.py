@@ -20,7 +20,7 @@ from worldline.model.errors import UsageError, WorldlineError, name_of, one_line
 from worldline.model.system import SystemOrigin
 from worldline.model.usercode.user_errors import escaped
 from worldline.steer.process.frames import FrameReader, framed
-from worldline.steer.process.works import WORKS, Answers, Work, work_of
+from worldline.steer.process.works import Answering, Work, work_of
 from worldline.trace.journal.codec import Codec
 from worldline.trace.json_checks import Malformed
 
@@ -28,7 +28,7 @@ _CHUNK = 1 << 18
 _NICE = 19
 
 
-def serve(descriptor: int, works: Mapping[str, str] = WORKS) -> None:
+def serve(descriptor: int, works: Mapping[str, Work]) -> None:
     """Answer what comes over a socket, until nobody is at its other end.
 
     Parameters
@@ -72,7 +72,7 @@ def _prepared(
     same: list[bytes],
     work: Work,
     options: bytes,
-) -> Answers:
+) -> Answering:
     system = load(target, parameters)
     assert isinstance(system.origin, SystemOrigin)
     if [system.origin.source.encode(), Codec(system).digest.raw] != same:
@@ -84,7 +84,7 @@ def _prepared(
 
 
 def _answer(
-    sock: socket.socket, answers: Answers, number: int, question: bytes
+    sock: socket.socket, answers: Answering, number: int, question: bytes
 ) -> None:
     end = framed("done", number)
     parts = _parts(answers, question)
@@ -101,7 +101,7 @@ def _answer(
     sock.sendall(end)
 
 
-def _parts(answers: Answers, question: bytes) -> Iterator[bytes]:
+def _parts(answers: Answering, question: bytes) -> Iterator[bytes]:
     yield from answers(question)
 
 

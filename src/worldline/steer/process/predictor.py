@@ -83,7 +83,7 @@ class PredictorProcess:
     system
         The system, which the process loads by its target.
     work, options
-        What it is asked to do, one of `works.WORKS`, and how.
+        What it is asked to do, and how; see `works`.
     say
         Takes a line for whoever watches.
     patience

@@ -6,39 +6,31 @@ answers one question after the other.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from worldline.model.errors import UsageError
 from worldline.model.system import System
 
-Answers: TypeAlias = Callable[[bytes], Iterator[bytes]]
+Answering: TypeAlias = Callable[[bytes], Iterator[bytes]]
 """Returns the parts of the answer to a question, as they are found."""
 
-Work: TypeAlias = Callable[[System, bytes], Answers]
+Work: TypeAlias = Callable[[System, bytes], Answering]
 """Makes that, of a system and of options as bytes."""
 
-FORECASTS = "forecasts"
-"""What may follow a snapshot, and what its node should refuse."""
 
-WORKS: Mapping[str, str] = {FORECASTS: "worldline.steer.steering.answering:answering"}
-"""Where each is found; nothing else is ever looked up."""
-
-
-def work_of(name: str, works: Mapping[str, str] = WORKS) -> Work:
-    """Return a work of the list.
+def work_of(name: str, works: Mapping[str, Work]) -> Work:
+    """Return a work of a list.
 
     Raises
     ------
     UsageError
         If it is not in it.
     """
-    place = works.get(name)
-    if place is None:
+    work = works.get(name)
+    if work is None:
         raise UsageError(
             f"a predictor knows no work {name[:40]!r}",
             remedy=f"it knows {', '.join(works)}",
         )
-    module, _, function = place.partition(":")
-    return cast("Work", getattr(importlib.import_module(module), function))
+    return work

@@ -1,0 +1,18 @@
+"""What stands beside deployed nodes: companions, and their predictor's process."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from worldline.deploy.running.beside import BesideOptions
+from worldline.model.system import System
+from worldline.worlds.companions import Companion
+
+
+@contextlib.asynccontextmanager
+async def companions_for(
+    system: System, options: BesideOptions, say: Callable[[str], None]
+) -> AsyncIterator[Sequence[Companion]]:
+    """Have the companions of a host that do what a mode says, while the block runs."""
+    yield ()
