@@ -12,6 +12,7 @@ from worldline.model.errors import ModelError
 from worldline.model.usercode import activity
 
 _ROLE = "worldline"
+_CHECKPOINT = "worldline_checkpoint"
 
 
 class Role(enum.Enum):
@@ -25,7 +26,12 @@ class Role(enum.Enum):
 
 
 def _declare(
-    role: Role, misplaced: tuple[Any, ...], default: Any, default_factory: Any
+    role: Role,
+    misplaced: tuple[Any, ...],
+    default: Any,
+    default_factory: Any,
+    *,
+    checkpoint: bool = True,
 ) -> Any:
     name = "field" if role is Role.PLAIN else role.value
     if misplaced:
@@ -37,7 +43,8 @@ def _declare(
         )
     # What prints its node and sends that depends on no ghost.
     shown = role is not Role.GHOST
-    options: dict[str, Any] = {"metadata": {_ROLE: role}, "repr": shown}
+    metadata = {_ROLE: role, _CHECKPOINT: checkpoint}
+    options: dict[str, Any] = {"metadata": metadata, "repr": shown}
     if default is not dataclasses.MISSING:
         options["default"] = default
     if default_factory is not dataclasses.MISSING:
@@ -49,9 +56,24 @@ def field(
     *misplaced: Never,
     default: Any = dataclasses.MISSING,
     default_factory: Callable[[], Any] | Any = dataclasses.MISSING,
+    checkpoint: bool = True,
 ) -> Any:
-    """Declare plain state that needs a factory, such as a set."""
-    return _declare(Role.PLAIN, misplaced, default, default_factory)
+    """Declare plain state that needs a factory, such as a set.
+
+    Parameters
+    ----------
+    checkpoint
+        Whether a checkpoint that neighbours ask for has it. In a node that is made from
+        one without it, it has its first value, until `rebuild` fills it again.
+    """
+    if checkpoint is not True and checkpoint is not False:
+        raise ModelError(
+            f"wl.field(checkpoint={reprlib.repr(checkpoint)}) is neither True nor False",
+            remedy="say False of what a checkpoint is to leave out",
+        )
+    return _declare(
+        Role.PLAIN, misplaced, default, default_factory, checkpoint=checkpoint
+    )
 
 
 def durable(
@@ -107,6 +129,11 @@ def role_of(declared: dataclasses.Field[Any]) -> Role:
     """Return the role a dataclass field was declared with."""
     role: Role = declared.metadata.get(_ROLE, Role.PLAIN)
     return role
+
+
+def is_kept_out(declared: dataclasses.Field[Any]) -> bool:
+    """Say whether checkpoints that neighbours ask for leave a dataclass field out."""
+    return declared.metadata.get(_CHECKPOINT, True) is False
 
 
 def is_node(kind: object) -> bool:

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from worldline.model.errors import ModelError
 from worldline.model.system import System
 from worldline.steer.process.child import serve
-from worldline.steer.process.works import Answering
+from worldline.steer.process.works import AnswersQuestions
 
 MODULE = "tests.steer.process.thinker"
 
 
-def echo(system: System, options: bytes) -> Answering:
+def echo(system: System, options: bytes) -> AnswersQuestions:
     def answers(question: bytes) -> Iterator[bytes]:
         yield question
         yield b"%s has %d nodes" % (system.name.encode(), len(system.ids))
@@ -27,7 +27,7 @@ def echo(system: System, options: bytes) -> Answering:
     return answers
 
 
-def sleep(system: System, options: bytes) -> Answering:
+def sleep(system: System, options: bytes) -> AnswersQuestions:
     def answers(question: bytes) -> Iterator[bytes]:
         time.sleep(float(question))
         yield question
@@ -35,7 +35,7 @@ def sleep(system: System, options: bytes) -> Answering:
     return answers
 
 
-def die(system: System, options: bytes) -> Answering:
+def die(system: System, options: bytes) -> AnswersQuestions:
     def answers(question: bytes) -> Iterator[bytes]:
         yield question
         os._exit(int(question))
@@ -43,7 +43,7 @@ def die(system: System, options: bytes) -> Answering:
     return answers
 
 
-def rave(system: System, options: bytes) -> Answering:
+def rave(system: System, options: bytes) -> AnswersQuestions:
     def answers(question: bytes) -> Iterator[bytes]:
         os.write(int(sys.argv[1]), question)
         yield b""
@@ -51,7 +51,7 @@ def rave(system: System, options: bytes) -> Answering:
     return answers
 
 
-def fail(system: System, options: bytes) -> Answering:
+def fail(system: System, options: bytes) -> AnswersQuestions:
     def answers(question: bytes) -> Iterator[bytes]:
         yield b"something"
         if question == b"bad":
@@ -60,7 +60,7 @@ def fail(system: System, options: bytes) -> Answering:
     return answers
 
 
-def spin(system: System, options: bytes) -> Answering:
+def spin(system: System, options: bytes) -> AnswersQuestions:
     def answers(question: bytes) -> Iterator[bytes]:
         while True:
             sum(range(10_000))

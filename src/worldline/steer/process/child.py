@@ -20,7 +20,7 @@ from worldline.model.errors import UsageError, WorldlineError, name_of, one_line
 from worldline.model.system import SystemOrigin
 from worldline.model.usercode.user_errors import escaped
 from worldline.steer.process.frames import FrameReader, framed
-from worldline.steer.process.works import Answering, Work, work_of
+from worldline.steer.process.works import AnswersQuestions, Work, work_of
 from worldline.trace.journal.codec import Codec
 from worldline.trace.json_checks import Malformed
 
@@ -72,7 +72,7 @@ def _prepared(
     same: list[bytes],
     work: Work,
     options: bytes,
-) -> Answering:
+) -> AnswersQuestions:
     system = load(target, parameters)
     assert isinstance(system.origin, SystemOrigin)
     if [system.origin.source.encode(), Codec(system).digest.raw] != same:
@@ -84,7 +84,7 @@ def _prepared(
 
 
 def _answer(
-    sock: socket.socket, answers: Answering, number: int, question: bytes
+    sock: socket.socket, answers: AnswersQuestions, number: int, question: bytes
 ) -> None:
     end = framed("done", number)
     parts = _parts(answers, question)
@@ -101,7 +101,7 @@ def _answer(
     sock.sendall(end)
 
 
-def _parts(answers: Answering, question: bytes) -> Iterator[bytes]:
+def _parts(answers: AnswersQuestions, question: bytes) -> Iterator[bytes]:
     yield from answers(question)
 
 

@@ -12,10 +12,10 @@ from typing import TypeAlias
 from worldline.model.errors import UsageError
 from worldline.model.system import System
 
-Answering: TypeAlias = Callable[[bytes], Iterator[bytes]]
+AnswersQuestions: TypeAlias = Callable[[bytes], Iterator[bytes]]
 """Returns the parts of the answer to a question, as they are found."""
 
-Work: TypeAlias = Callable[[System, bytes], Answering]
+Work: TypeAlias = Callable[[System, bytes], AnswersQuestions]
 """Makes that, of a system and of options as bytes."""
 
 

@@ -1,0 +1,221 @@
+"""What a node class says of its checkpoints: its neighbours, and what it leaves out.
+
+References
+----------
+Yabandeh, Knežević, Kostić, Kuncak, "Predicting and Preventing Inconsistencies in Deployed
+Distributed Systems", ACM TOCS 28(1), 2010, sections 3.1.1 and 3.1.3.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, final, overload
+
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze
+from worldline.model.errors import ModelError
+from worldline.model.fields import is_kept_out
+from worldline.model.node import NodeType
+from worldline.model.node_template import first_value
+from worldline.model.system import System
+from worldline.model.usercode.running import run_pure
+from worldline.model.usercode.user_functions import check_function, defined_at
+
+Near = TypeVar("Near", bound="Callable[[Any], Iterable[NodeId | None]]")
+Filled = TypeVar("Filled", bound="Callable[[Any], None]")
+
+_NEIGHBOURS = "__worldline_neighbours__"
+_REBUILD = "__worldline_rebuild__"
+
+MOST_HOPS = 2
+"""How far away neighbours may be."""
+
+
+@overload
+def neighbours(function: Near) -> Near: ...
+@overload
+def neighbours(*, hops: int = 1) -> Callable[[Near], Near]: ...
+def neighbours(function: Any = None, *, hops: int = 1) -> Any:
+    """Let a method say which nodes this one wants to know the states of.
+
+    It is ``(self) -> Iterable[NodeId | None]``, pure, those first that matter most; None
+    stands for nobody. Without it they are the peers with which the node has connections,
+    or has exchanged datagrams lately. A node and its parts have one such method at most.
+
+    Parameters
+    ----------
+    hops
+        2 to ask the neighbours of these neighbours, too.
+    """
+    if type(hops) is not int or not 1 <= hops <= MOST_HOPS:
+        raise ModelError(
+            f"@wl.neighbours(hops={hops!r}) is no distance",
+            remedy="write hops=1, or hops=2 to ask the neighbours' neighbours as well",
+        )
+    if function is None:
+        return lambda decorated: _marked(decorated, _NEIGHBOURS, hops)
+    return _marked(function, _NEIGHBOURS, hops)
+
+
+def rebuild(function: Filled) -> Filled:
+    """Let a method fill again what checkpoints leave out, in a node made from one.
+
+    It is ``(self) -> None``, and depends on the node's other fields alone.
+    """
+    made: Filled = _marked(function, _REBUILD, True)
+    return made
+
+
+def _marked(function: Any, mark: str, value: Any) -> Any:
+    word = mark.strip("_").removeprefix("worldline_")
+    name = getattr(function, "__qualname__", f"the method of @wl.{word}")
+    if isinstance(function, staticmethod | classmethod):
+        raise ModelError(
+            f"@wl.{word}: {name} is a {type(function).__name__}",
+            remedy=f"take that away: write def {word}(self)",
+        )
+    check_function(function, name, arguments=1, like=f"def {word}(self): ...")
+    setattr(function, mark, value)
+    return function
+
+
+@final
+@dataclasses.dataclass(frozen=True, slots=True)
+class Checkpointing:
+    """What a node class says of its checkpoints.
+
+    Attributes
+    ----------
+    kept_out
+        Fields that checkpoints leave out.
+    rebuild
+        Fills them again; None if nothing does.
+    neighbours, hops
+        Which nodes are neighbours, and how far away those are that are asked; None if
+        the class does not say. With its place: the names of the parts that lead there.
+    """
+
+    kept_out: frozenset[str]
+    rebuild: Callable[[Any], None] | None
+    neighbours: tuple[tuple[str, ...], Callable[[Any], Iterable[NodeId | None]]] | None
+    hops: int
+
+
+@functools.cache
+def checkpointing(kind: NodeType) -> Checkpointing:
+    """Return what a node class says of its checkpoints.
+
+    Raises
+    ------
+    ModelError
+        If it has two methods for one thing.
+    """
+    declared = dataclasses.fields(kind.cls)
+    fill = _methods(kind, _REBUILD)
+    near = [((), function) for function in _methods(kind, _NEIGHBOURS)]
+    hops = [getattr(function, _NEIGHBOURS) for _, function in near]
+    for name, inner in kind.parts.items():
+        below = checkpointing(inner)
+        if below.neighbours is not None:
+            path, function = below.neighbours
+            near.append(((name, *path), function))  # type: ignore[arg-type]
+            hops.append(below.hops)
+    for word, found in (("neighbours", near), ("rebuild", fill)):
+        if len(found) > 1:
+            raise ModelError(
+                f"{kind.cls.__name__} has {len(found)} methods with @wl.{word}",
+                remedy="keep one",
+            )
+    return Checkpointing(
+        frozenset(field.name for field in declared if is_kept_out(field)),
+        fill[0] if fill else None,
+        near[0] if near else None,
+        hops[0] if hops else 1,
+    )
+
+
+def _methods(kind: NodeType, mark: str) -> list[Callable[..., Any]]:
+    found = (getattr(kind.cls, name, None) for name in dir(kind.cls))
+    return [one for one in found if callable(one) and hasattr(one, mark)]
+
+
+def neighbours_of(system: System, index: int, node: Any) -> tuple[int, ...] | None:
+    """Return the indices of a node's neighbours; None if its class does not say them.
+
+    Raises
+    ------
+    ModelError
+        If its method changes the node, or returns anything but ids of the system.
+    """
+    kind = system.types[index]
+    said = checkpointing(kind).neighbours
+    if said is None:
+        return None
+    path, function = said
+    name = f"{kind.cls.__name__}'s {function.__name__}{defined_at(function)}"
+    for part in path:
+        kind, node = kind.parts[part], node.__dict__[part]
+    before = kind.freeze(node)
+    found = run_pure(lambda: _listed(function(node)))
+    if kind.freeze(node) != before:
+        raise ModelError(
+            f"{name} changes its node", remedy="let it look at the fields alone"
+        )
+    if found is None or any(one not in system.index for one in found):
+        raise ModelError(
+            f"{name} does not return ids of nodes of {system.name}",
+            remedy="return a list of them, such as [self.parent, *self.children]",
+        )
+    indices = dict.fromkeys(system.index[one] for one in found)
+    return tuple(one for one in indices if one != index)
+
+
+def _listed(value: Any) -> list[NodeId] | None:
+    if not isinstance(value, Iterable):
+        return None
+    found = [one for one in value if one is not None]
+    return found if all(type(one) is NodeId for one in found) else None
+
+
+def left_out(kind: NodeType, frozen: Frozen, prototype: Any) -> Frozen:
+    """Return frozen fields with first values in place of those that are kept out."""
+    kept_out, values = checkpointing(kind).kept_out, list(frozen)
+    for place, name in enumerate(kind.identity, 1):
+        inner = kind.parts.get(name)
+        if inner is not None:
+            below = prototype.__dict__[name]
+            values[place] = left_out(inner, values[place], below)
+        elif name in kept_out:
+            values[place] = first_frozen(kind, prototype, name)
+    return tuple(values)
+
+
+def first_frozen(kind: NodeType, prototype: Any, name: str) -> Frozen:
+    """Return the frozen first value of a field."""
+    return freeze(first_value(kind.cls, prototype, name))
+
+
+def rebuilt(kind: NodeType, frozen: Frozen, prototype: Any) -> Frozen:
+    """Return frozen fields, with those that were kept out filled again."""
+    if not _rebuilds(kind):
+        return frozen
+    node = kind.thaw(frozen, prototype)
+    run_pure(lambda: _fill(kind, node))
+    return kind.freeze(node)
+
+
+@functools.cache
+def _rebuilds(kind: NodeType) -> bool:
+    inner = map(_rebuilds, kind.parts.values())
+    return checkpointing(kind).rebuild is not None or any(inner)
+
+
+def _fill(kind: NodeType, node: Any) -> None:
+    for name, inner in kind.parts.items():
+        _fill(inner, node.__dict__[name])
+    fill = checkpointing(kind).rebuild
+    if fill is not None:
+        fill(node)

@@ -1,0 +1,62 @@
+"""Requests for snapshots: who wants one waits until it is gathered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.system import System
+from worldline.steer.snapshots.assembling import snapshot_trace
+from worldline.steer.snapshots.counts import SnapshotCounts
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot
+from worldline.trace.records import Trace
+from worldline.worlds.companions import Companion
+
+
+@final
+class SnapshotRequests(Companion):
+    """Requests for snapshots of the nodes of one host, which stand beside it.
+
+    Parameters
+    ----------
+    gather
+        Lets a node gather one as soon as that is possible.
+    counts
+        Returns what each node has counted of its snapshots.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        gather: Callable[[NodeId], None],
+        counts: Callable[[], Mapping[NodeId, SnapshotCounts]],
+    ) -> None:
+        self._system, self._gather, self._counts = system, gather, counts
+        self._waiting: dict[NodeId, list[asyncio.Future[NeighbourhoodSnapshot]]] = {}
+
+    async def snapshot(self, me: NodeId) -> Trace:
+        """Return the next snapshot of a node, as a trace without steps.
+
+        Raises
+        ------
+        InputError
+            If what neighbours said is no state of the system.
+        """
+        wanted = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(me, []).append(wanted)
+        self._gather(me)
+        return snapshot_trace(self._system, await wanted)
+
+    def taken(self, snapshot: NeighbourhoodSnapshot) -> None:
+        """Give a snapshot to who waits for it."""
+        for wanted in self._waiting.pop(self._system.ids[snapshot.node], ()):
+            if not wanted.done():
+                wanted.set_result(snapshot)
+
+    def counts_of(self, me: NodeId) -> Mapping[str, int]:
+        """Return what a node has counted of its snapshots."""
+        counts = self._counts().get(me)
+        return {} if counts is None else asdict(counts)

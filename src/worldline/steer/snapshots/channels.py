@@ -1,0 +1,257 @@
+"""Channels: what a node has sent to each peer and received from it, counted.
+
+Nobody sees what is under way. So each message carries its number, the number up to which
+its sender has received the other direction, and on which connection it is; what a node
+has sent and its peer has not received is then known from the two of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, final
+
+from worldline.model.network import Capability, members_of, number_of
+from worldline.model.system import System
+from worldline.steer.snapshots.options import MEMORY_S
+from worldline.steer.snapshots.records import ChannelRecord, HeardEnd, SentMessage
+
+NUMBER, RECEIVED, SENT, CONNECTION, RECEIVED_LIFE, LOOSE = range(1, 7)
+"""The numbers beside a message: that of the sender's last checkpoint; of the last message
+that it has received in order; of the message itself; of its connection, if not 0; the
+life in which what was received was sent, if not 1; and 1 for a message outside connections
+where the network has some."""
+
+MOST_TAIL = 1024
+"""Messages to one peer that are remembered; those before them count as received."""
+
+MOST_OTHERS = 64
+"""Messages that were received early; what is missing before them counts as lost then."""
+
+MOST_UNTOLD = 32
+"""Messages that are received before their sender is told so."""
+
+
+@final
+class Carriers:
+    """What a network does with the order of messages, and whether it has connections."""
+
+    def __init__(self, system: System) -> None:
+        network = system.network
+        self._connects = [
+            Capability.DISCONNECT in member.capabilities
+            for member in members_of(network)
+        ]
+        self._network = network
+        self.is_connected = any(self._connects)
+        self.is_mixed = self.is_connected and not all(self._connects)
+
+    def is_on_connection(self, part: str, message: Any) -> bool:
+        """Say whether a message goes over a connection."""
+        if not self.is_mixed:
+            return self.is_connected
+        return self._connects[number_of(self._network, part, type(message))]
+
+
+@final
+class Channel:
+    """A node's ends of the two channels with one peer, in one life of the node.
+
+    Attributes
+    ----------
+    last
+        When the last message went or came.
+    untold
+        How many messages were received that the peer has not been told of.
+    """
+
+    __slots__ = (
+        "closed",
+        "connection",
+        "heard",
+        "last",
+        "others",
+        "received",
+        "sent",
+        "tail",
+        "untold",
+    )
+
+    def __init__(self) -> None:
+        self.connection = self.sent = self.received = self.untold = 0
+        self.tail: deque[tuple[SentMessage, float | None]] = deque()
+        self.heard: HeardEnd | None = None
+        self.closed: HeardEnd | None = None
+        self.others: dict[int, float] = {}
+        self.last = 0.0
+
+    @property
+    def known(self) -> HeardEnd | None:
+        """The end to whose messages `received` refers."""
+        return self.heard or self.closed
+
+    def record(self, life: int | None) -> ChannelRecord:
+        """Return what a checkpoint says of it."""
+        return ChannelRecord(
+            self.connection,
+            self.sent,
+            tuple(message for message, _ in self.tail),
+            self.heard,
+            self.closed,
+            self.received,
+            tuple(sorted(self.others)),
+            life,
+        )
+
+    def acknowledge(self, number: int) -> None:
+        """Forget what the peer is known to have received."""
+        while self.tail and self.tail[0][0].number <= number:
+            self.tail.popleft()
+
+    def forget(self, now: float) -> None:
+        """Forget datagrams that were sent long ago, and what was missing for long."""
+        before = now - MEMORY_S
+        if any(at is not None and at < before for _, at in self.tail):
+            kept = [one for one in self.tail if one[1] is None or one[1] >= before]
+            self.tail = deque(kept)
+        while self.others:
+            first = min(self.others)
+            if self.others[first] >= before and len(self.others) <= MOST_OTHERS:
+                break
+            self._go_on(first)
+
+    def come(self, number: int, now: float) -> None:
+        """Count a message that may have overtaken others."""
+        if number == self.received + 1:
+            self._go_on(number)
+        elif number > self.received and number not in self.others:
+            self.others[number] = now
+            if len(self.others) > MOST_OTHERS:
+                self.forget(now)
+
+    def _go_on(self, number: int) -> None:
+        """Count all up to a number as received or lost, and what follows it."""
+        self.received = number
+        while self.received + 1 in self.others:
+            self.received += 1
+        for early in [one for one in self.others if one <= self.received]:
+            del self.others[early]
+
+
+@final
+class Channels:
+    """The channels of one node.
+
+    They are kept from one life of the node to the next as far as the peer's ends are
+    concerned: who connects anew is to know that it does.
+    """
+
+    def __init__(self, carriers: Carriers) -> None:
+        self._carriers = carriers
+        self._channels: dict[int, Channel] = {}
+        self._life = 0
+
+    def begin(self, life: int) -> None:
+        """Begin a life of the node."""
+        self._life = life
+        for peer in list(self._channels):
+            before, after = self._channels[peer], Channel()
+            if self._carriers.is_connected:
+                after.closed = before.known
+            else:
+                after.heard = before.heard
+            after.received, after.others = before.received, before.others
+            after.last = before.last
+            self._channels[peer] = after
+
+    def of(self, peer: int) -> Channel:
+        """Return the channels with a peer."""
+        channel = self._channels.get(peer)
+        if channel is None:
+            channel = self._channels[peer] = Channel()
+        return channel
+
+    def items(self) -> Iterator[tuple[int, Channel]]:
+        """Iterate over peers and channels."""
+        return iter(self._channels.items())
+
+    def send(self, peer: int, part: str, message: Any, now: float) -> dict[int, int]:
+        """Count a message that is sent; return the numbers beside it."""
+        channel, carriers = self.of(peer), self._carriers
+        channel.sent += 1
+        channel.last = now
+        connected = carriers.is_on_connection(part, message)
+        sent = SentMessage(channel.sent, part, message)
+        channel.tail.append((sent, None if connected else now))
+        if len(channel.tail) > MOST_TAIL:
+            channel.tail.popleft()
+        numbers = {SENT: channel.sent}
+        if channel.connection:
+            numbers[CONNECTION] = channel.connection
+        if carriers.is_mixed and not connected:
+            numbers[LOOSE] = 1
+        known = channel.heard if carriers.is_connected else channel.known
+        if known is not None and channel.received:
+            numbers[RECEIVED] = channel.received
+            if known.life != 1:
+                numbers[RECEIVED_LIFE] = known.life
+            channel.untold = 0
+        return numbers
+
+    def receive(
+        self, peer: int, life: int, numbers: Mapping[int, int], now: float
+    ) -> None:
+        """Count a message that comes, by the numbers beside it."""
+        channel = self.of(peer)
+        channel.last = now
+        self.acknowledge(
+            peer, numbers.get(RECEIVED_LIFE, 1), numbers.get(RECEIVED, 0), now
+        )
+        number = numbers.get(SENT)
+        if number is None:
+            return
+        known = channel.known
+        if known is not None and life < known.life:
+            return  # one that overtook the end of its sender's life
+        if known is None or life > known.life:
+            channel.received = 0
+            channel.others.clear()
+            channel.heard = None
+        if not numbers.get(LOOSE):
+            channel.heard = HeardEnd(life, numbers.get(CONNECTION, 0))
+        elif known is None or life > known.life:
+            channel.closed = HeardEnd(life, -1)
+        if self._carriers.is_connected and not self._carriers.is_mixed:
+            channel.received = max(channel.received, number)
+        else:
+            channel.come(number, now)
+        channel.untold += 1
+
+    def acknowledge(self, peer: int, life: int, number: int, now: float) -> None:
+        """Take note that a peer has received what was sent in a life, up to a number."""
+        channel = self.of(peer)
+        if life == self._life and number <= channel.sent:
+            channel.acknowledge(number)
+        channel.forget(now)
+
+    def untold(self, peer: int) -> tuple[int, int] | None:
+        """Return what to tell a peer that was received: in its life, up to a number."""
+        channel = self._channels.get(peer)
+        if channel is None or not channel.untold:
+            return None
+        known = channel.heard if self._carriers.is_connected else channel.known
+        channel.untold = 0
+        return None if known is None else (known.life, channel.received)
+
+    def lose(self, peer: int) -> None:
+        """Take note that the connection with a peer is lost."""
+        channel = self.of(peer)
+        channel.connection += 1
+        channel.tail = deque(one for one in channel.tail if one[1] is not None)
+        if channel.heard is not None:
+            channel.closed, channel.heard = channel.heard, None
+
+    def forget(self, now: float) -> None:
+        """Forget what is too old to matter."""
+        for channel in self._channels.values():
+            channel.forget(now)

@@ -1,0 +1,196 @@
+"""The letters by which snapshots are gathered, which companions send each other.
+
+Whatever comes that is none of them is one error, `Malformed`.
+
+References
+----------
+Yabandeh, Knežević, Kostić, Kuncak, "Predicting and Preventing Inconsistencies in Deployed
+Distributed Systems", ACM TOCS 28(1), 2010, sections 3.1.2, 3.1.4 and 3.1.5.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+from worldline.steer.snapshots.log import DIGEST
+from worldline.steer.snapshots.options import LARGEST
+from worldline.steer.snapshots.record_bytes import is_number
+from worldline.trace.journal.messagepack import pack, unpack
+from worldline.trace.json_checks import Malformed
+
+_SLACK = 1 << 12
+"""Bytes of a letter beside what it carries."""
+
+_MOST_NAMED = 64
+"""Neighbours that a letter names."""
+
+
+class Request(NamedTuple):
+    """A question for the first checkpoint with a number or a greater one.
+
+    Attributes
+    ----------
+    gather
+        Which gather of the asking node it belongs to; replies name it.
+    number
+        That of the checkpoint.
+    have
+        The hash of the last checkpoint of that node that the asking one has, or nothing.
+    is_own
+        Whether the asking node has begun by itself, and not because it was asked.
+    names
+        Whether the reply is to name the neighbours of the node.
+    life, received
+        Up to which message of which life the asking node has received what the other
+        sent; both 0 if there is nothing new to say.
+    """
+
+    gather: int
+    number: int
+    have: bytes
+    is_own: bool
+    names: bool
+    life: int
+    received: int
+
+
+class Reply(NamedTuple):
+    """A checkpoint.
+
+    Attributes
+    ----------
+    is_difference
+        Whether it is compressed against the one that the asking node has.
+    neighbours
+        Those of the node, by index.
+    body
+        The bytes, compressed.
+    """
+
+    gather: int
+    number: int
+    is_difference: bool
+    neighbours: tuple[int, ...]
+    body: bytes
+
+
+class Same(NamedTuple):
+    """The checkpoint is the one that the asking node has, but for its number."""
+
+    gather: int
+    number: int
+    neighbours: tuple[int, ...]
+
+
+class Gone(NamedTuple):
+    """The checkpoint is not kept any more; `number` is that of the newest."""
+
+    gather: int
+    number: int
+
+
+class Busy(NamedTuple):
+    """The node has sent as much as it may, for now."""
+
+    gather: int
+
+
+class Received(NamedTuple):
+    """What a node has received, for one to which it has sent nothing since."""
+
+    life: int
+    received: int
+
+
+class Relay(NamedTuple):
+    """A letter for a node with which the sender has no connection."""
+
+    to: int
+    letter: bytes
+
+
+class Relayed(NamedTuple):
+    """Such a letter, from whoever passes it on."""
+
+    origin: int
+    letter: bytes
+
+
+Letter: TypeAlias = Request | Reply | Same | Gone | Busy | Received | Relay | Relayed
+
+_KINDS: tuple[type[Letter], ...] = (
+    Request,
+    Reply,
+    Same,
+    Gone,
+    Busy,
+    Received,
+    Relay,
+    Relayed,
+)
+_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
+
+
+def write(letter: Letter) -> bytes:
+    """Return a letter as bytes."""
+    return pack([_NUMBERS[type(letter)], *letter])
+
+
+def read(data: bytes) -> Letter:
+    """Return the letter of bytes from outside.
+
+    Raises
+    ------
+    Malformed
+        If they are none.
+    """
+    if len(data) > LARGEST + _SLACK:
+        raise Malformed("", "a letter that is too large")
+    spelt = unpack(data)
+    if type(spelt) is not list or not spelt or type(spelt[0]) is not int:
+        raise Malformed("", "no letter")
+    number, *items = spelt
+    if not 0 <= number < len(_KINDS):
+        raise Malformed("", "a letter of an unknown kind")
+    kind: Any = _KINDS[number]
+    checks = _CHECKS[kind]
+    if len(items) != len(checks):
+        raise Malformed("", f"a {kind.__name__} of {len(items)} items")
+    for check, item in zip(checks, items, strict=True):
+        if not check(item):
+            raise Malformed("", f"a {kind.__name__} that is none")
+    made: Letter = kind(*[tuple(i) if type(i) is list else i for i in items])
+    return made
+
+
+def _is_digest(value: Any) -> bool:
+    return type(value) is bytes and len(value) in (0, DIGEST)
+
+
+def _is_flag(value: Any) -> bool:
+    return type(value) is bool
+
+
+def _is_bytes(value: Any) -> bool:
+    return type(value) is bytes
+
+
+def _are_numbers(value: Any) -> bool:
+    return (
+        type(value) is list and len(value) <= _MOST_NAMED and all(map(is_number, value))
+    )
+
+
+_CHECKS: dict[type[Letter], tuple[Any, ...]] = {
+    Request: (
+        *(is_number, is_number, _is_digest, _is_flag, _is_flag),
+        *(is_number, is_number),
+    ),
+    Reply: (is_number, is_number, _is_flag, _are_numbers, _is_bytes),
+    Same: (is_number, is_number, _are_numbers),
+    Gone: (is_number, is_number),
+    Busy: (is_number,),
+    Received: (is_number, is_number),
+    Relay: (is_number, _is_bytes),
+    Relayed: (is_number, _is_bytes),
+}

@@ -1,0 +1,101 @@
+"""The checkpoints that a node keeps, so that whoever asks for one of a time gets it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from dataclasses import dataclass
+from typing import final
+
+from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.records import NodeRecord
+
+_MOST = 8
+"""How many times the quota the checkpoints of the last interval may take."""
+
+DIGEST = 8
+"""Bytes of the hash of a checkpoint."""
+
+
+def digest_of(body: bytes) -> bytes:
+    """Return the hash by which the bytes of a checkpoint are known."""
+    return hashlib.blake2b(body, digest_size=DIGEST).digest()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A checkpoint that is kept.
+
+    Attributes
+    ----------
+    record, body, digest
+        What it says, as bytes, and their hash; the number is in none of the latter.
+    time
+        When it was taken.
+    """
+
+    record: NodeRecord
+    body: bytes
+    digest: bytes
+    time: float
+
+
+@final
+class CheckpointLog:
+    """The checkpoints of a node, the oldest first.
+
+    Attributes
+    ----------
+    number
+        The greatest of their numbers, which messages carry.
+    """
+
+    def __init__(self, options: GatherOptions) -> None:
+        self.number = 0
+        self._options = options
+        self._kept: deque[Kept] = deque()
+        self._bytes = 0
+        self._gone = -1
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def last(self) -> Kept | None:
+        """The newest; None before the first."""
+        return self._kept[-1] if self._kept else None
+
+    def keep(self, one: Kept) -> None:
+        """Keep another, with the number of the last one or a greater one."""
+        assert one.record.number >= self.number
+        self.number = one.record.number
+        self._kept.append(one)
+        self._bytes += len(one.body)
+        while len(self._kept) > 1 and self._is_above_quota(one.time):
+            first = self._kept.popleft()
+            self._bytes -= len(first.body)
+            self._gone = first.record.number
+
+    def skip(self, number: int) -> None:
+        """Take note that there is no checkpoint of a number, nor of those before it."""
+        self.number = max(self.number, number)
+        self._gone, self._bytes = self.number, 0
+        self._kept.clear()
+
+    def first_from(self, number: int) -> Kept | None:
+        """Return the first with a number or a greater one; None if it may be gone.
+
+        There is one, unless it is gone: whoever asks takes one before.
+        """
+        if number <= self._gone:
+            return None
+        return next((one for one in self._kept if one.record.number >= number), None)
+
+    def _is_above_quota(self, now: float) -> bool:
+        options, count, size = self._options, len(self._kept), self._bytes
+        if count <= options.kept and size <= options.kept_bytes:
+            return False
+        if count > _MOST * options.kept or size > _MOST * options.kept_bytes:
+            return True
+        return self._kept[0].time < now - options.interval

@@ -1,0 +1,57 @@
+"""The neighbourhood of a node: whose states it wants to know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worldline.model.checkpointing import checkpointing, neighbours_of
+from worldline.model.system import System
+from worldline.steer.snapshots.channels import Channels
+from worldline.steer.snapshots.options import MEMORY_S, GatherOptions
+from worldline.worlds.companions import Beside
+
+
+def hops_of(system: System, index: int) -> int:
+    """Return how far away those are that a node asks: 1 or 2."""
+    return checkpointing(system.types[index]).hops
+
+
+def neighbourhood(
+    system: System,
+    index: int,
+    beside: Beside,
+    channels: Channels,
+    options: GatherOptions,
+    *,
+    is_connected: bool,
+) -> tuple[int, ...]:
+    """Return the indices of a node's neighbours, those first that matter most.
+
+    Parameters
+    ----------
+    is_connected
+        Whether the network has connections: without a word of the class, those with whom
+        the node has one are its neighbours; else those with whom it has exchanged
+        messages lately.
+
+    Raises
+    ------
+    ModelError
+        If the method that says them does not.
+    """
+    node: Any = beside.node
+    said = neighbours_of(system, index, node)
+    if said is None:
+        before = beside.now - MEMORY_S
+        found = [
+            (-channel.last, peer)
+            for peer, channel in channels.items()
+            if peer != index
+            and (
+                beside.life_of(system.ids[peer]) is not None
+                if is_connected
+                else channel.last >= before
+            )
+        ]
+        said = tuple(peer for _, peer in sorted(found))
+    return said[: options.most_neighbours]

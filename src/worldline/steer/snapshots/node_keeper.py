@@ -1,0 +1,415 @@
+"""The keeper of one node: its checkpoints, its gathers, and what it answers to others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from worldline.model.checkpointing import left_out
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import ModelError
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.model.system import System
+from worldline.steer.snapshots.agreement import has_orphans
+from worldline.steer.snapshots.allowance import Allowance
+from worldline.steer.snapshots.answering import Answering
+from worldline.steer.snapshots.channels import MOST_UNTOLD, NUMBER, Carriers, Channels
+from worldline.steer.snapshots.counts import SnapshotCounts
+from worldline.steer.snapshots.gathering import Gather, KnownBodies
+from worldline.steer.snapshots.letters import (
+    Busy,
+    Gone,
+    Letter,
+    Received,
+    Relay,
+    Relayed,
+    Reply,
+    Request,
+    Same,
+    read,
+    write,
+)
+from worldline.steer.snapshots.log import CheckpointLog, Kept
+from worldline.steer.snapshots.neighbourhood import hops_of, neighbourhood
+from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.record_bytes import RecordBytes, is_number
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
+from worldline.steer.snapshots.when import Occasions
+from worldline.trace.json_checks import Malformed
+from worldline.worlds.access_links import size_of
+from worldline.worlds.companions import Beside
+
+_NAMES = 1 << 10
+"""Gathers of a life that have names of their own; then they come again."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all nodes of a runtime share.
+
+    Attributes
+    ----------
+    companion
+        The name of the companion, by which letters are addressed.
+    frame
+        Bytes that a frame adds to a letter.
+    taken
+        Takes each snapshot.
+    """
+
+    system: System
+    options: GatherOptions
+    carriers: Carriers
+    bytes: RecordBytes
+    companion: str
+    frame: int
+    taken: Callable[[NeighbourhoodSnapshot], None]
+
+
+@final
+class NodeKeeper:
+    """The keeper of one node, from one of its lives to the next.
+
+    Parameters
+    ----------
+    gathers
+        Whether it gathers snapshots; otherwise it only answers.
+
+    Attributes
+    ----------
+    counts
+        What it has done.
+    """
+
+    def __init__(
+        self, setting: Setting, index: int, beside: Beside, *, gathers: bool
+    ) -> None:
+        self._setting, self._index, self._gathers = setting, index, gathers
+        self._system, self._options = setting.system, setting.options
+        self._beside = beside
+        self.counts = SnapshotCounts()
+        self._channels = Channels(setting.carriers)
+        self._log = CheckpointLog(setting.options)
+        self._allowance = Allowance(setting.options, beside.now)
+        self._answering = Answering(
+            self._log, self._allowance, self.counts, self._neighbours
+        )
+        self._known = KnownBodies()
+        self._names_neighbours = hops_of(self._system, index) > 1
+        self._gather: Gather | None = None
+        self._latest: NeighbourhoodSnapshot | None = None
+        self._occasions: Occasions | None = None
+        self._has_started = False
+        self._name = 0
+
+    # ------------------------------------------------------ what the runtime tells it
+
+    def joined(self, beside: Beside) -> None:
+        """Begin a life of the node, before its start handler runs."""
+        if self._gather is not None:
+            self._gather.close()
+        self._beside, self._gather, self._latest = beside, None, None
+        self._occasions, self._has_started = None, False
+        self._channels.begin(beside.incarnation)
+        self._name = beside.incarnation % _NAMES * _NAMES
+
+    def gate(self, event: Event) -> None:
+        """Take note of an event that is about to happen."""
+        if not self._has_started:
+            self._has_started = True  # it is the start
+            return
+        self._begin()
+        if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
+            peer = self._system.index[event.peer]
+            self._channels.lose(peer)
+            if self._gather is not None:
+                self._gather.leave_out(peer)
+
+    def seen(self) -> None:
+        """Take note of an event that has happened."""
+        self._has_started = True
+        self._begin()
+        assert self._occasions is not None
+        self._occasions.happened()
+
+    def extensions(self, peer: NodeId, part: str, message: Any) -> dict[int, int]:
+        """Return the numbers beside a message that is sent."""
+        if self._options.share is not None:
+            self._allowance.earn(size_of(message))
+        to, now = self._system.index[peer], self._beside.now
+        return {
+            NUMBER: self._log.number,
+            **self._channels.send(to, part, message, now),
+        }
+
+    def noticed(self, peer: NodeId, life: int, numbers: Mapping[int, int]) -> None:
+        """Take note of a message that comes, before it is handled."""
+        self._begin()
+        number, index = numbers.get(NUMBER, 0), self._system.index[peer]
+        if is_number(number) and number > self._log.number:
+            self._force(number, is_own=True)
+        self._channels.receive(index, life, numbers, self._beside.now)
+        if self._channels.of(index).untold > MOST_UNTOLD:
+            self._tell_received(index)
+
+    def heard(self, peer: NodeId, body: bytes) -> None:
+        """Take a letter from beside a peer."""
+        self._begin()
+        if self._occasions is None:
+            return  # nobody asks a node that has not started
+        index = self._system.index[peer]
+        try:
+            self._take_letter(index, read(body), None)
+        except Malformed:
+            self.counts.malformed += 1
+
+    # -------------------------------------------------------------- what is asked of it
+
+    def latest(self) -> NeighbourhoodSnapshot | None:
+        """Return the last snapshot; None if there is none, or it is stale."""
+        latest = self._latest
+        if latest is None or self._beside.now - latest.time > self._options.stale:
+            return None
+        return latest
+
+    def gather_now(self) -> None:
+        """Gather a snapshot as soon as that is possible."""
+        if self._occasions is not None:
+            self._occasions.want()
+
+    def record_now(self) -> NodeRecord:
+        """Return a checkpoint of the present state, under the last number."""
+        return self._record(self._log.number)
+
+    # ------------------------------------------------------------- for gathers: `Asking`
+
+    def reaches(self, peer: int) -> bool:
+        """Say whether a letter can be sent to a peer without help."""
+        if not self._setting.carriers.is_connected:
+            return True
+        return self._beside.life_of(self._system.ids[peer]) is not None
+
+    def ask(self, peer: int, letter: Request, via: int | None) -> None:
+        """Send a request, over another node if there is no connection."""
+        self._send(peer, letter, None if self.reaches(peer) else via)
+
+    def untold(self, peer: int) -> tuple[int, int] | None:
+        """Return what the peer is to be told that was received."""
+        return self._channels.untold(peer)
+
+    def take(self, number: int) -> Kept | None:
+        """Return its first checkpoint with a number or a greater one; None if it is gone.
+
+        If there is none yet, one is taken.
+        """
+        log = self._log
+        if number > log.number or log.last is None:
+            self._keep(number)
+        return log.first_from(number)
+
+    def unpack(self, body: bytes, peer: int, number: int) -> NodeRecord:
+        """Return the checkpoint of bytes from a peer."""
+        return self._setting.bytes.unpack(body, peer, number)
+
+    def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
+        """Let something be done after so many seconds."""
+        return self._beside.later(seconds, action)
+
+    def gathered(self, gather: Gather) -> None:
+        """Take what has been gathered."""
+        self._gather = None
+        self.counts.absent += len(gather.absent)
+        if gather.own is not None:
+            members = {self._index: gather.own.record, **gather.members}
+            if has_orphans(members):
+                self.counts.orphans += 1
+            else:
+                self.counts.snapshots += 1
+                self._latest = NeighbourhoodSnapshot(
+                    self._index, gather.number, gather.own.time, members
+                )
+                self._setting.taken(self._latest)
+        if self._occasions is not None:
+            self._occasions.again()
+
+    # ----------------------------------------------------------- for `when`: `Occasion`
+
+    def look(self) -> Any:
+        """Return what calls for a snapshot when it changes."""
+        fields, kind = self._options.fields, self._system.types[self._index]
+        local, neighbours = self._local(), self._neighbours()
+        if fields is None:
+            return local, neighbours
+        pairs = zip(kind.identity, local[1:], strict=True)
+        return [value for name, value in pairs if name in fields], neighbours
+
+    def number(self) -> int:
+        """Return the number of its last checkpoint."""
+        return self._log.number
+
+    def wait(self) -> float | None:
+        """Return in how many seconds it may send something; None if nobody knows."""
+        return self._allowance.wait(self._beside.now)
+
+    def begin(self, number: int, *, is_own: bool) -> bool:
+        """Begin a gather; say whether it could: one at a time."""
+        if self._gather is not None or not is_number(number):
+            return False
+        if self.take(number) is None:
+            return False
+        self._name += 2  # for two rounds
+        self.counts.gathers += 1
+        self._gather = Gather(
+            self,
+            self._options,
+            self._known,
+            name=self._name,
+            number=number,
+            is_own=is_own,
+            names=self._names_neighbours,
+        )
+        self._gather.begin(self._index, self._neighbours())
+        return True
+
+    def tell_received(self) -> None:
+        """Tell peers what was received of them, if nothing else has."""
+        for peer, channel in list(self._channels.items()):
+            if channel.untold and peer != self._index:
+                self._tell_received(peer)
+
+    # ------------------------------------------------------------------------ inside
+
+    def _begin(self) -> None:
+        """Take the first checkpoint of a life, once its start handler has run."""
+        if not self._has_started or self._occasions is not None:
+            return
+        self._keep(self._log.number)
+        options, count = self._options, len(self._system.ids)
+        self._occasions = Occasions(
+            self,
+            self._beside,
+            options,
+            gathers=self._gathers,
+            first=options.interval * (self._index + 1) / count,
+        )
+
+    def _local(self) -> Any:
+        kind = self._system.types[self._index]
+        frozen = kind.freeze(self._beside.node)
+        return left_out(kind, frozen, self._system.prototypes[self._index])
+
+    def _record(self, number: int) -> NodeRecord:
+        beside, ids = self._beside, self._system.ids
+        self._channels.forget(beside.now)
+        return NodeRecord(
+            number,
+            beside.incarnation,
+            self._local(),
+            tuple(beside.timers.items()),
+            tuple(beside.positions),
+            beside.sequence,
+            tuple(beside.waiting()),
+            {
+                peer: channel.record(beside.life_of(ids[peer]))
+                for peer, channel in sorted(self._channels.items())
+            },
+        )
+
+    def _keep(self, number: int) -> None:
+        """Take a checkpoint."""
+        setting, now = self._setting, self._beside.now
+        try:
+            record = self._record(number)
+            self._log.keep(setting.bytes.kept(record, self._index, now))
+        except ModelError:
+            self.counts.failed += 1
+            self._log.skip(number)
+        else:
+            self.counts.checkpoints += 1
+
+    def _force(self, number: int, *, is_own: bool) -> None:
+        """Take a checkpoint of a number that came from outside."""
+        self.counts.forced += 1
+        self._keep(number)
+        if is_own and self._occasions is not None:
+            self._occasions.forced()
+
+    def _neighbours(self) -> tuple[int, ...]:
+        return neighbourhood(
+            self._system,
+            self._index,
+            self._beside,
+            self._channels,
+            self._options,
+            is_connected=self._setting.carriers.is_connected,
+        )
+
+    def _tell_received(self, peer: int) -> None:
+        if not self._allowance.allows(self._beside.now) or not self.reaches(peer):
+            return
+        told = self._channels.untold(peer)
+        if told is not None:
+            self._send(peer, Received(*told), None)
+
+    def _send(self, peer: int, letter: Letter, via: int | None) -> None:
+        if via is not None:
+            letter, peer = Relay(peer, write(letter)), via
+        body = write(letter)
+        size = len(body) + self._setting.frame
+        self.counts.sent += size
+        self._allowance.spend(size, self._beside.now)
+        self._beside.tell(self._system.ids[peer], self._setting.companion, body)
+
+    def _take_letter(self, peer: int, letter: Letter, via: int | None) -> None:
+        match letter:
+            case Request():
+                self._answer(peer, letter, via)
+            case Reply() | Same() | Gone() | Busy():
+                if not self._take_answer(peer, letter):
+                    self.counts.late += 1
+            case Received():
+                now = self._beside.now
+                self._channels.acknowledge(peer, letter.life, letter.received, now)
+            case Relay():
+                self._relay(peer, letter)
+            case Relayed():
+                if via is not None or letter.origin >= len(self._system.ids):
+                    raise Malformed("", "a letter from nobody")
+                self._take_letter(letter.origin, read(letter.letter), peer)
+
+    def _take_answer(self, peer: int, letter: Reply | Same | Gone | Busy) -> bool:
+        gather = self._gather
+        if gather is None:
+            return False
+        if isinstance(letter, Busy):
+            return gather.take_busy(peer, letter.gather)
+        if isinstance(letter, Gone):
+            return gather.take_gone(peer, letter)
+        return gather.take_reply(peer, letter)
+
+    def _answer(self, peer: int, request: Request, via: int | None) -> None:
+        now = self._beside.now
+        if request.life:
+            self._channels.acknowledge(peer, request.life, request.received, now)
+        if self._allowance.allows(now):
+            if request.number > self._log.number:
+                self._force(request.number, is_own=request.is_own)
+            self._send(peer, self._answering.answer(peer, request), via)
+            return
+        refusal = self._answering.refusal(request, now)
+        if refusal is not None:
+            self._send(peer, refusal, via)
+
+    def _relay(self, origin: int, letter: Relay) -> None:
+        if letter.to >= len(self._system.ids):
+            raise Malformed("", "a letter to nobody")
+        is_allowed = self._allowance.allows(self._beside.now)
+        if (
+            letter.to not in (origin, self._index)
+            and self.reaches(letter.to)
+            and is_allowed
+        ):
+            self._send(letter.to, Relayed(origin, letter.letter), None)

@@ -1,0 +1,238 @@
+"""The bytes of a checkpoint, and the checkpoint of bytes from outside.
+
+They have no number: a node whose state has not changed has the same bytes again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from worldline.model.checkpointing import checkpointing, first_frozen
+from worldline.model.data.content import Frozen
+from worldline.model.data.identity import NodeId
+from worldline.model.data.values import freeze, thaw
+from worldline.model.errors import ModelError
+from worldline.model.message import is_message
+from worldline.model.node import NodeType
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.system import System
+from worldline.steer.snapshots.log import Kept, digest_of
+from worldline.steer.snapshots.options import LARGEST
+from worldline.steer.snapshots.records import (
+    ChannelRecord,
+    HeardEnd,
+    NodeRecord,
+    SentMessage,
+)
+from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.values import Values, is_seconds
+from worldline.trace.json_checks import Malformed
+
+_PARTS = 7
+_CHANNEL = 9
+MOST_NUMBER = 1 << 48
+"""What counts anything is less: whoever says more would let numbers run out."""
+
+
+@final
+class RecordBytes:
+    """The spelling of the checkpoints of one system."""
+
+    def __init__(self, system: System, codec: Codec) -> None:
+        self._system, self._codec = system, codec
+        self._values = codec.values
+        self._messages = Values(codec.vocabulary, constant=True)
+
+    def kept(self, record: NodeRecord, index: int, time: float) -> Kept:
+        """Return a checkpoint of a node with its bytes.
+
+        Raises
+        ------
+        ModelError
+            If it holds what cannot be spelt, or is too large.
+        """
+        body = self.pack(record, index)
+        return Kept(record, body, digest_of(body), time)
+
+    def pack(self, record: NodeRecord, index: int) -> bytes:
+        """Return the bytes of a checkpoint of a node.
+
+        Raises
+        ------
+        ModelError
+            If it holds what cannot be spelt, or is too large.
+        """
+        spell = self._values.spell
+        body = self._codec.pack(
+            [
+                record.life,
+                self._fields(self._system.types[index], record.local),
+                [[t.part, t.name, spell(t.payload), at] for t, at in record.timers],
+                list(record.positions),
+                record.sequence,
+                [self._sent(*one) for one in record.waiting],
+                [self._channel(peer, one) for peer, one in record.channels.items()],
+            ]
+        )
+        if len(body) > LARGEST:
+            raise ModelError(
+                f"a checkpoint of {self._system.ids[index]} has {len(body):,} bytes",
+                remedy=f"it may have {LARGEST:,}: leave out large fields that properties "
+                "need not read, wl.field(checkpoint=False)",
+            )
+        return body
+
+    def unpack(self, body: bytes, index: int, number: int) -> NodeRecord:
+        """Return the checkpoint of a node that bytes from outside stand for.
+
+        Raises
+        ------
+        Malformed
+            If they are none.
+        """
+        spelt = self._codec.unpack(body)
+        if type(spelt) is not list or len(spelt) != _PARTS:
+            raise Malformed("", "no checkpoint")
+        life, fields, timers, positions, sequence, waiting, channels = spelt
+        if not all(map(is_number, (life, sequence))) or not _are_lists(
+            timers, positions, waiting, channels
+        ):
+            raise Malformed("", "a checkpoint without its parts")
+        if not all(map(is_number, positions)):
+            raise Malformed("", "a checkpoint without its positions")
+        kind, prototype = self._system.types[index], self._system.prototypes[index]
+        try:
+            return NodeRecord(
+                number,
+                life,
+                self._local(kind, prototype, fields),
+                tuple(map(self._timer, timers)),
+                tuple(positions),
+                sequence,
+                tuple(map(self._waiting, waiting)),
+                dict(map(self._read_channel, channels)),
+            )
+        except ModelError as error:
+            raise Malformed("", error.what) from None
+
+    # ------------------------------------------------------------------------ inside
+
+    def _fields(self, kind: NodeType, frozen: Frozen) -> list[Any]:
+        kept_out = checkpointing(kind).kept_out
+        spelt = []
+        for name, value in zip(kind.identity, frozen[1:], strict=True):
+            inner = kind.parts.get(name)
+            if inner is not None:
+                spelt.append(self._fields(inner, value))
+            elif name not in kept_out:
+                spelt.append(self._values.spell(thaw(value)))
+        return spelt
+
+    def _local(self, kind: NodeType, prototype: Any, spelt: Any) -> Frozen:
+        kept_out = checkpointing(kind).kept_out
+        if type(spelt) is not list:
+            raise Malformed("", "a checkpoint without its fields")
+        left, frozen = iter(spelt), []
+        for name in kind.identity:
+            inner = kind.parts.get(name)
+            if inner is None and name in kept_out:
+                frozen.append(first_frozen(kind, prototype, name))
+                continue
+            value = next(left, _MISSING)
+            if value is _MISSING:
+                raise Malformed("", "a checkpoint without a field")
+            if inner is not None:
+                frozen.append(self._local(inner, prototype.__dict__[name], value))
+            else:
+                frozen.append(freeze(self._values.read(value)))
+        if next(left, _MISSING) is not _MISSING:
+            raise Malformed("", "a checkpoint with another field")
+        return (kind.cls, *frozen)
+
+    def _sent(self, src: NodeId, part: str, message: Any) -> list[Any]:
+        return [self._system.index[src], part, self._messages.spell(message)]
+
+    def _timer(self, one: Any) -> tuple[PendingTimer, float]:
+        if not _are_lists(one) or len(one) != 4 or not is_seconds(one[3]):
+            raise Malformed("", "a checkpoint with a timer that is none")
+        part, name, payload, after = one
+        if type(part) is not str or type(name) is not str:
+            raise Malformed("", "a checkpoint with a timer without a name")
+        return PendingTimer(part, name, self._values.read(payload)), after
+
+    def _waiting(self, one: Any) -> tuple[NodeId, str, Any]:
+        if not _are_lists(one) or len(one) != 3:
+            raise Malformed("", "a checkpoint with a message that is none")
+        node = self._codec.vocabulary.node(one[0])
+        if node is None:
+            raise Malformed("", "a checkpoint with a message from nobody")
+        return (node, *self._message(one[1], one[2]))
+
+    def _message(self, part: Any, spelt: Any) -> tuple[str, Any]:
+        message = self._messages.read(spelt)
+        if type(part) is not str or not is_message(message):
+            raise Malformed("", "a checkpoint with a message that is none")
+        freeze(message)  # and so holds what a message can hold
+        return part, message
+
+    def _channel(self, peer: int, one: ChannelRecord) -> list[Any]:
+        spell = self._messages.spell
+        return [
+            peer,
+            one.connection,
+            one.sent,
+            [[each.number, each.part, spell(each.message)] for each in one.tail],
+            None if one.heard is None else list(one.heard),
+            None if one.closed is None else list(one.closed),
+            one.received,
+            list(one.others),
+            one.life,
+        ]
+
+    def _read_channel(self, spelt: Any) -> tuple[int, ChannelRecord]:
+        if not _are_lists(spelt) or len(spelt) != _CHANNEL:
+            raise Malformed("", "a checkpoint with a channel that is none")
+        peer, connection, sent, tail, heard, closed, received, others, life = spelt
+        if self._codec.vocabulary.node(peer) is None or not _are_lists(tail, others):
+            raise Malformed("", "a checkpoint with a channel to nobody")
+        counts = (connection, sent, received, *others, 0 if life is None else life)
+        if not all(map(is_number, counts)):
+            raise Malformed("", "a checkpoint with a channel without its counts")
+        return peer, ChannelRecord(
+            connection,
+            sent,
+            tuple(map(self._tail, tail)),
+            _end(heard),
+            _end(closed),
+            received,
+            tuple(others),
+            life,
+        )
+
+    def _tail(self, one: Any) -> SentMessage:
+        if not _are_lists(one) or len(one) != 3 or not is_number(one[0]):
+            raise Malformed("", "a checkpoint with a message that is none")
+        return SentMessage(one[0], *self._message(one[1], one[2]))
+
+
+_MISSING: Any = object()
+
+
+def is_number(value: Any) -> bool:
+    """Say whether something from outside counts something."""
+    return type(value) is int and 0 <= value < MOST_NUMBER
+
+
+def _are_lists(*values: Any) -> bool:
+    return all(type(one) is list for one in values)
+
+
+def _end(spelt: Any) -> HeardEnd | None:
+    if spelt is None:
+        return None
+    if not _are_lists(spelt) or len(spelt) != 2 or not is_number(spelt[0]):
+        raise Malformed("", "a checkpoint with an end that is none")
+    life, connection = spelt
+    if connection != -1 and not is_number(connection):
+        raise Malformed("", "a checkpoint with an end that is none")
+    return HeardEnd(life, connection)
