@@ -9,11 +9,14 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.system import System
-from worldline.steer.snapshots.assembling import snapshot_trace
+from worldline.model.verdicts import Verdict
+from worldline.runs.record import Ending, record
+from worldline.steer.snapshots.assembling import state_of
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.trace.records import Trace
 from worldline.worlds.companions import Companion
+from worldline.worlds.direct import DirectWorld
 
 
 @final
@@ -48,7 +51,7 @@ class SnapshotRequests(Companion):
         wanted = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(me, []).append(wanted)
         self._gather(me)
-        return snapshot_trace(self._system, await wanted)
+        return _trace(self._system, await wanted)
 
     def taken(self, snapshot: NeighbourhoodSnapshot) -> None:
         """Give a snapshot to who waits for it."""
@@ -60,3 +63,17 @@ class SnapshotRequests(Companion):
         """Return what a node has counted of its snapshots."""
         counts = self._counts().get(me)
         return {} if counts is None else asdict(counts)
+
+
+def _trace(system: System, snapshot: NeighbourhoodSnapshot) -> Trace:
+    """Return a snapshot as a trace whose file is whole, though nothing happens in it."""
+    return record(
+        DirectWorld(system),
+        [],
+        [],
+        [],
+        ending=Ending(None, None, Verdict.UNKNOWN, "no property was judged"),
+        engine="snapshot",
+        seed=None,
+        begins=state_of(system, snapshot),
+    )
