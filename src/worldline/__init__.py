@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from worldline._version import __version__
 from worldline.model import prologue as events
+from worldline.model.checkpointing import neighbours, rebuild
 from worldline.model.context import Context
 from worldline.model.data.canonical import FrozenMap
 from worldline.model.data.identity import NodeId, ids
@@ -333,6 +334,7 @@ __all__ = [
     "message",
     "message_set",
     "minimize",
+    "neighbours",
     "networks",
     "node",
     "on",
@@ -340,6 +342,7 @@ __all__ = [
     "part",
     "predict",
     "query",
+    "rebuild",
     "records",
     "replay",
     "safety",

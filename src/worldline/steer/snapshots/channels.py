@@ -63,6 +63,9 @@ class Channel:
         When the last message went or came.
     untold
         How many messages were received that the peer has not been told of.
+    stale
+        An end of an earlier life of the peer than the one that is heard; that it was lost
+        is still to be heard of.
     """
 
     __slots__ = (
@@ -73,6 +76,7 @@ class Channel:
         "others",
         "received",
         "sent",
+        "stale",
         "tail",
         "untold",
     )
@@ -82,6 +86,7 @@ class Channel:
         self.tail: deque[tuple[SentMessage, float | None]] = deque()
         self.heard: HeardEnd | None = None
         self.closed: HeardEnd | None = None
+        self.stale: HeardEnd | None = None
         self.others: dict[int, float] = {}
         self.last = 0.0
 
@@ -216,6 +221,7 @@ class Channels:
         if known is None or life > known.life:
             channel.received = 0
             channel.others.clear()
+            channel.stale = channel.stale or channel.heard
             channel.heard = None
         if not numbers.get(LOOSE):
             channel.heard = HeardEnd(life, numbers.get(CONNECTION, 0))
@@ -248,7 +254,9 @@ class Channels:
         channel = self.of(peer)
         channel.connection += 1
         channel.tail = deque(one for one in channel.tail if one[1] is not None)
-        if channel.heard is not None:
+        if channel.stale is not None:
+            channel.closed, channel.stale = channel.stale, None
+        elif channel.heard is not None:
             channel.closed, channel.heard = channel.heard, None
 
     def forget(self, now: float) -> None:

@@ -33,8 +33,8 @@ class Asking(Protocol):
     def ask(self, peer: int, letter: Request, via: int | None) -> None:
         """Send a request, over another node if there is no connection."""
 
-    def untold(self, peer: int) -> tuple[int, int] | None:
-        """Return what the peer is to be told that was received."""
+    def untold(self, peer: int, number: int) -> tuple[int, int] | None:
+        """Return what to tell a peer that was received, at the time of a number."""
 
     def take(self, number: int) -> Kept | None:
         """Return the node's own first checkpoint with a number or a greater one."""
@@ -209,7 +209,7 @@ class Gather:
             return
         self._waits.add(peer)
         base = self._bases[peer] = self._known.of(peer)
-        life, received = self._asking.untold(peer) or (0, 0)
+        life, received = self._asking.untold(peer, self.number) or (0, 0)
         letter = Request(
             self.name,
             self.number,

@@ -42,7 +42,7 @@ class Request(NamedTuple):
         Whether the reply is to name the neighbours of the node.
     life, received
         Up to which message of which life the asking node has received what the other
-        sent; both 0 if there is nothing new to say.
+        sent, and no later than the number says; both 0 if there is nothing new to say.
     """
 
     gather: int
@@ -96,8 +96,15 @@ class Busy(NamedTuple):
 
 
 class Received(NamedTuple):
-    """What a node has received, for one to which it has sent nothing since."""
+    """What a node has received, for one to which it has sent nothing since.
 
+    Attributes
+    ----------
+    number
+        That of its last checkpoint: as every message, this is no earlier than that.
+    """
+
+    number: int
     life: int
     received: int
 
@@ -190,7 +197,7 @@ _CHECKS: dict[type[Letter], tuple[Any, ...]] = {
     Same: (is_number, is_number, _are_numbers),
     Gone: (is_number, is_number),
     Busy: (is_number,),
-    Received: (is_number, is_number),
+    Received: (is_number, is_number, is_number),
     Relay: (is_number, _is_bytes),
     Relayed: (is_number, _is_bytes),
 }

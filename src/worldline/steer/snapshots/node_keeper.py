@@ -196,9 +196,9 @@ class NodeKeeper:
         """Send a request, over another node if there is no connection."""
         self._send(peer, letter, None if self.reaches(peer) else via)
 
-    def untold(self, peer: int) -> tuple[int, int] | None:
-        """Return what the peer is to be told that was received."""
-        return self._channels.untold(peer)
+    def untold(self, peer: int, number: int) -> tuple[int, int] | None:
+        """Return what to tell a peer that was received, at the time of a number."""
+        return self._channels.untold(peer) if number == self._log.number else None
 
     def take(self, number: int) -> Kept | None:
         """Return its first checkpoint with a number or a greater one; None if it is gone.
@@ -352,7 +352,7 @@ class NodeKeeper:
             return
         told = self._channels.untold(peer)
         if told is not None:
-            self._send(peer, Received(*told), None)
+            self._send(peer, Received(self._log.number, *told), None)
 
     def _send(self, peer: int, letter: Letter, via: int | None) -> None:
         if via is not None:
@@ -371,8 +371,9 @@ class NodeKeeper:
                 if not self._take_answer(peer, letter):
                     self.counts.late += 1
             case Received():
-                now = self._beside.now
-                self._channels.acknowledge(peer, letter.life, letter.received, now)
+                if letter.number > self._log.number:
+                    self._force(letter.number, is_own=False)
+                self._acknowledge(peer, letter)
             case Relay():
                 self._relay(peer, letter)
             case Relayed():
@@ -392,16 +393,21 @@ class NodeKeeper:
 
     def _answer(self, peer: int, request: Request, via: int | None) -> None:
         now = self._beside.now
-        if request.life:
-            self._channels.acknowledge(peer, request.life, request.received, now)
         if self._allowance.allows(now):
             if request.number > self._log.number:
                 self._force(request.number, is_own=request.is_own)
+            self._acknowledge(peer, request)
             self._send(peer, self._answering.answer(peer, request), via)
             return
         refusal = self._answering.refusal(request, now)
         if refusal is not None:
             self._send(peer, refusal, via)
+
+    def _acknowledge(self, peer: int, letter: Request | Received) -> None:
+        """Take note of what a peer has received; it is no later than this node's time."""
+        now = self._beside.now
+        if letter.life:
+            self._channels.acknowledge(peer, letter.life, letter.received, now)
 
     def _relay(self, origin: int, letter: Relay) -> None:
         if letter.to >= len(self._system.ids):

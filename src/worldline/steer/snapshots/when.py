@@ -105,14 +105,17 @@ class Occasions:
 
     def _begin(self, number: int, seen: Any, *, is_own: bool) -> None:
         wait = self._occasion.wait()
+        self._is_wanted |= is_own
         if wait:
-            self._is_wanted |= is_own
             self._after(wait)
-        elif wait == 0.0 and self._occasion.begin(number, is_own=is_own):
-            self._asked, self._began, self._seen = number, self._beside.now, seen
-            self._is_wanted = False
+            return
+        before = self._asked, self._began, self._seen
+        # A gather that asks nobody is complete at once.
+        self._asked, self._began, self._seen = number, self._beside.now, seen
+        if wait is None or not self._occasion.begin(number, is_own=is_own):
+            self._asked, self._began, self._seen = before
         else:
-            self._is_wanted |= is_own
+            self._is_wanted = False
 
     def _after(self, wait: float) -> None:
         if self._call_off is not None:
