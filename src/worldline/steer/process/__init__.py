@@ -2,7 +2,7 @@
 
 Begin with `predictor`, which starts one, asks it, and goes on without it when it dies;
 `child` is what runs there, `works` what it can be asked, `frames` how the two talk, and
-`answers` how findings and filters are spelt.
+`questions` and `answers` how snapshots, and findings and filters are spelt.
 
 References
 ----------

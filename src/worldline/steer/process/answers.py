@@ -12,6 +12,7 @@ from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import InputError, ModelError
 from worldline.model.filters import REFUSABLE, EventFilter
 from worldline.model.system import System
+from worldline.steer.process.shapes import listed
 from worldline.trace.assemble import Assembler
 from worldline.trace.format import lines_of
 from worldline.trace.journal.codec import Codec
@@ -115,7 +116,7 @@ class AnswerCodec:
         Malformed
             If they are none about this system.
         """
-        is_known, states, failures, filters = _listed(
+        is_known, states, failures, filters = listed(
             self._codec.unpack(data), bool, int, list, list
         )
         return PredictorAnswer(
@@ -136,7 +137,7 @@ class AnswerCodec:
         return [index[one.node], one.kind.value, one.part, one.name, peer, content]
 
     def _filter(self, spelt: Any) -> EventFilter:
-        node, kind, part, name, peer, content = _listed(
+        node, kind, part, name, peer, content = listed(
             spelt, int, str, str, str, int | None, bytes | None
         )
         if kind not in _KINDS:
@@ -151,7 +152,7 @@ class AnswerCodec:
         )
 
     def _failure(self, spelt: Any) -> FoundFailure:
-        name, kind, cost, action, blocked, trace = _listed(
+        name, kind, cost, action, blocked, trace = listed(
             spelt, str, str, int, str, list | None, str
         )
         if action not in self._actions:
@@ -185,14 +186,3 @@ def _trace(text: str) -> Trace:
     state = next((one for one in others if isinstance(one, StateRecord)), None)
     steps = tuple(one for one in others if isinstance(one, StepRecord))
     return Trace(first, steps, last, state)
-
-
-def _listed(spelt: Any, *types: Any) -> list[Any]:
-    if type(spelt) is not list or len(spelt) != len(types):
-        raise Malformed("", f"no list of {len(types)}")
-    for one, kind in zip(spelt, types, strict=True):
-        if type(one) is bool and kind is not bool:
-            raise Malformed("", "no number")
-        if not isinstance(one, kind):
-            raise Malformed("", f"no {kind}")
-    return spelt
