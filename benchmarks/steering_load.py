@@ -27,7 +27,7 @@ from worldline.search.predicting.predictor import Predictor
 from worldline.steer.deployed import companions_for
 from worldline.steer.process.child import serve
 from worldline.steer.process.predictor import PredictorProcess
-from worldline.steer.process.questions import QuestionCodec
+from worldline.steer.process.questions import Question, QuestionCodec
 from worldline.steer.process.works import AnswersQuestions
 from worldline.steer.snapshots.assembling import begun_from
 from worldline.steer.snapshots.keeper import Snapshots
@@ -91,7 +91,9 @@ def predicting(made: wl.System, options: bytes) -> AnswersQuestions:
     predictor = Predictor(made, PredictOptions(max_states=STATES, traces=False))
 
     def answers(question: bytes) -> Iterator[bytes]:
-        report = predictor.predict(begun_from(made, codec.decode(question)))
+        snapshot = codec.decode(question).snapshot
+        assert snapshot is not None
+        report = predictor.predict(begun_from(made, snapshot))
         yield str(report.states).encode()
 
     return answers
@@ -131,7 +133,8 @@ class Beside:
         for number in itertools.count(1):
             while not self.is_playing or (latest := snapshots.latest(A)) is None:
                 await asyncio.sleep(0.005)
-            one.ask(A, codec.encode(latest), lambda part: None)
+            question = codec.encode(Question(latest.node, latest))
+            one.ask(A, question, lambda part: None)
             while one.counts.answered < number:
                 await asyncio.sleep(0.005)
 

@@ -94,8 +94,9 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> PredictorAnswer:
         assert found.trace is not None
         trace, state = read(found.trace), state_trace()
     failures = (
-        FoundFailure("agreement", "safety", 7, "filter", FILTERS[1], trace),
-        FoundFailure("agreement", "safety", 9, "reported", None, state),
+        FoundFailure("p", "safety", 7, 5, "filter", FILTERS[1], None, trace),
+        FoundFailure("p", "safety", 9, 0, "reported", None, (B, b"path"), state),
+        FoundFailure("p", "safety", 9, 5, "reported"),
     )
     return PredictorAnswer(
         is_known=False, states=100, failures=failures, filters=(*FILTERS,)
@@ -141,9 +142,9 @@ def test_nothing_but_an_answer_comes_out(answer: PredictorAnswer):
         [True, 1, [], [[-1, "timer", "", "tick", None, None]]],
         [True, 1, [], [[0, "start", "", "", None, None]]],
         [True, 1, [], [[0, "timer", "", "tick", None, b"\xc1"]]],
-        [True, 1, [["p", "safety", 1, "eval", None, ""]], []],
-        [True, 1, [["p", "safety", 1, "filter", None, "{}"]], []],
-        [True, 1, [["p", "safety", 1, "filter", None, ""]], []],
+        [True, 1, [["p", "safety", 1, 1, "eval", None, None, None]], []],
+        [True, 1, [["p", "safety", 1, 1, "filter", None, None, "{}"]], []],
+        [True, 1, [["p", "safety", 1, 1, "filter", None, [5, b""], None]], []],
     ],
 )
 def test_what_says_something_else_is_refused(spelt: object):

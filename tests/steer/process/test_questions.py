@@ -8,7 +8,7 @@ import random
 import pytest
 
 import worldline as wl
-from worldline.steer.process.questions import QuestionCodec
+from worldline.steer.process.questions import Question, QuestionCodec
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
@@ -64,11 +64,17 @@ def snapshot() -> NeighbourhoodSnapshot:
 
 
 def test_a_snapshot_comes_out_as_it_went_in(snapshot: NeighbourhoodSnapshot):
-    assert CODEC.decode(CODEC.encode(snapshot)) == snapshot
+    for question in (
+        Question(0, snapshot),
+        Question(1, snapshot, b"path"),
+        Question(1, None, b"path"),
+    ):
+        assert CODEC.decode(CODEC.encode(question)) == question
 
 
 def test_nothing_but_a_snapshot_comes_out(snapshot: NeighbourhoodSnapshot):
-    rng, whole, refused = random.Random(0), CODEC.encode(snapshot), 0
+    rng, refused = random.Random(0), 0
+    whole = CODEC.encode(Question(0, snapshot))
     for _ in range(3_000):
         data = bytearray(whole)
         for _ in range(rng.choice((1, 2, 4))):
@@ -84,11 +90,13 @@ def test_nothing_but_a_snapshot_comes_out(snapshot: NeighbourhoodSnapshot):
     "spelt",
     [
         [],
-        [0, 1, 0.0, []],
-        [2, 1, 0.0, []],
-        [0, True, 0.0, []],
-        [0, 1, 0.0, [[7, 1, b""]]],
-        [0, 1, 0.0, [[0, 1, b""]]],
+        [2, None, None],
+        [0, None, "path"],
+        [0, [], None],
+        [0, [0, 1, 0.0, []], None],
+        [0, [0, True, 0.0, []], None],
+        [0, [0, 1, 0.0, [[7, 1, b""]]], None],
+        [0, [0, 1, 0.0, [[0, 1, b""]]], None],
     ],
 )
 def test_what_is_no_snapshot_is_refused(spelt: object):

@@ -32,20 +32,24 @@ class FoundFailure:
     ----------
     property, kind
         What fails: a property, with its kind, or how a handler does.
-    cost
-        See `predict`.
+    cost, steps
+        See `predict`; and how many steps lead there.
     action, filter
         What is to be done about it, in a word; and the filter, if that is one.
+    handed
+        A letter to another node, if it is to know of it.
     trace
-        How it comes about, from the snapshot on.
+        How it comes about, from the snapshot on; None if that was told before.
     """
 
     property: str
     kind: str
     cost: int
+    steps: int
     action: str
-    filter: EventFilter | None
-    trace: Trace
+    filter: EventFilter | None = None
+    handed: tuple[NodeId, bytes] | None = None
+    trace: Trace | None = None
 
 
 @final
@@ -98,9 +102,11 @@ class AnswerCodec:
                         one.property,
                         one.kind,
                         one.cost,
+                        one.steps,
                         one.action,
                         None if one.filter is None else self._spelt(one.filter),
-                        "\n".join(lines_of(one.trace)),
+                        None if one.handed is None else self._letter(*one.handed),
+                        None if one.trace is None else "\n".join(lines_of(one.trace)),
                     ]
                     for one in answer.failures
                 ],
@@ -152,13 +158,28 @@ class AnswerCodec:
         )
 
     def _failure(self, spelt: Any) -> FoundFailure:
-        name, kind, cost, action, blocked, trace = listed(
-            spelt, str, str, int, str, list | None, str
+        name, kind, cost, steps, action, blocked, handed, trace = listed(
+            spelt, str, str, int, int, str, list | None, list | None, str | None
         )
         if action not in self._actions:
             raise Malformed("", f"nothing that is done: {action[:20]!r}")
-        made = None if blocked is None else self._filter(blocked)
-        return FoundFailure(name, kind, cost, action, made, _trace(trace))
+        return FoundFailure(
+            name,
+            kind,
+            cost,
+            steps,
+            action,
+            None if blocked is None else self._filter(blocked),
+            None if handed is None else self._handed(handed),
+            None if trace is None else _trace(trace),
+        )
+
+    def _letter(self, to: NodeId, letter: bytes) -> list[Any]:
+        return [self._system.index[to], letter]
+
+    def _handed(self, spelt: Any) -> tuple[NodeId, bytes]:
+        to, letter = listed(spelt, int, bytes)
+        return self._node(to), letter
 
     def _content(self, data: bytes) -> Frozen:
         try:

@@ -13,12 +13,11 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any, NamedTuple, Self, final
 
-from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError, one_line
 from worldline.model.system import System, SystemOrigin
 from worldline.steer.process.connection import ChildConnection
@@ -65,7 +64,6 @@ class PredictorCounts:
 
 
 class _Question(NamedTuple):
-    node: NodeId
     question: bytes
     take: Callable[[bytes], None]
 
@@ -114,7 +112,7 @@ class PredictorProcess:
     ) -> None:
         self._begin = _begin(system, work, options)
         self._say, self._patience, self._module = say, patience, module
-        self._waiting: dict[NodeId, _Question] = {}
+        self._waiting: dict[Hashable, _Question] = {}
         self._asked: _Question | None = None
         self._number = 0
         self._late: asyncio.TimerHandle | None = None
@@ -141,17 +139,21 @@ class PredictorProcess:
     ) -> None:
         await self.close()
 
-    def ask(self, node: NodeId, question: bytes, take: Callable[[bytes], None]) -> None:
-        """Ask something for a node, in the place of what it still waits to ask.
+    def ask(
+        self, who: Hashable, question: bytes, take: Callable[[bytes], None]
+    ) -> None:
+        """Ask something, in the place of what the same one still waits to ask.
 
         Parameters
         ----------
+        who
+            A node, or whatever else has questions of its own.
         take
             Takes each part of the answer as it comes; perhaps none ever does.
         """
-        if node in self._waiting:
+        if who in self._waiting:
             self.counts.superseded += 1
-        self._waiting[node] = _Question(node, question, take)
+        self._waiting[who] = _Question(question, take)
         self._ask_next()
 
     async def close(self) -> None:
