@@ -31,7 +31,7 @@ TURN, CHUNK = 64, 64 * 1_600
 HOOKED = ((NodeLife, "_deliver"), (NodeExecution, "happen"), (NodeRunner, "_leave"))
 """The functions that have something to do with companions, on the way of an event."""
 
-NOBODY = dict.fromkeys(("is_watched", "_vets", "extensions", "seen"))
+NOBODY = dict.fromkeys(("is_watched", "_before", "extensions", "seen"))
 """What is asked for companions, by name; the answer is None where there are none."""
 
 ANSWERS = ("instead", "before")

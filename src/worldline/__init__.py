@@ -132,12 +132,12 @@ if TYPE_CHECKING:
     from worldline.search.predicting.report import Prediction, PredictReport
     from worldline.search.report import Progress, Report
     from worldline.search.simulating.report import SimulateReport
-    from worldline.search.simulating.simulate import simulate
     from worldline.search.walks.coverage import Coverage
     from worldline.search.walks.fuzz import fuzz
     from worldline.search.walks.report import CriticalTransition, WalkReport
     from worldline.search.walks.walk import walk
     from worldline.shrink.progress import PassReport, ShrinkProgress
+    from worldline.steer.simulating import simulate
     from worldline.trace import records
     from worldline.worlds.companions import Companion, Instead
     from worldline.worlds.world import NotEnabled
@@ -185,7 +185,7 @@ _LAZY = {
     "worldline.search.predicting.predict": ("predict",),
     "worldline.search.predicting.report": ("Prediction", "PredictReport"),
     "worldline.search.simulating.report": ("SimulateReport",),
-    "worldline.search.simulating.simulate": ("simulate",),
+    "worldline.steer.simulating": ("simulate",),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks.walk": ("walk",),
     "worldline.runs.recording.comparing": ("RunDivergence",),

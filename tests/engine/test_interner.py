@@ -58,4 +58,4 @@ def test_the_depth_of_the_search_is_noted_with_each_new_value() -> None:
 def test_an_interner_without_fingerprints_hashes_nothing() -> None:
     interner = Interner(None, (0, 1))
     assert [interner.intern(value) for value in "aba"] == [0, 1, 0]
-    assert interner.mixes == {0: [], 1: []}
+    assert interner.mixes == {0: {}, 1: {}}

@@ -291,6 +291,10 @@ STEPS = len(SMALL.steps)
         (edited(0, format=2), "line 1: begins: format 2 needs this key"),
         (edited(0, format=2, begins="end"), "begins: expected one of start, state"),
         (edited(2, time=0.5), "line 3: time: a step of format 1 has no time"),
+        (
+            edited(2, steer="refused"),
+            "line 3: steer: in a run of format 1 nothing is refused",
+        ),
         (edited(2, BEGUN, time=-1), "line 3: time: expected a number of seconds"),
         (edited(2, BEGUN, time="1"), "line 3: time: expected a number of seconds"),
         (edited(2, BEGUN, phase="boot", step=0), "phase: a run that begins in a state"),

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.worlds.weather_file import read_weather, weather_of
+from worldline.model.errors import UsageError
+from worldline.worlds.weather_file import faults_of, read_weather, weather_of
 from worldline.worlds.weather_text import entries_of, is_text
 
 A, B, C = wl.ids("a", "b", "c")
@@ -47,6 +48,46 @@ def test_a_line_says_what_befalls_which_nodes_and_when():
         (90.0, None, "delay", None, [], 2.0),
         (3.0, None, "crash", None, [], 0.0),
     ]
+
+
+def test_a_reset_that_not_all_notice_says_for_what_share_of_them():
+    text = "every 1m reset b a silent 0.5, at 3s reset a"
+    assert [
+        (one.node, one.silent) for one in weather_of(read_weather(text), SYSTEM, text)
+    ] == [(B, 0.5), (A, 0.5), (A, 0.0)]
+    assert faults_of(read_weather(text)) == {"resets", "silent_resets"}
+    said = [str(one) for one in weather_of(read_weather(text), SYSTEM, text)]
+    assert said[0] == "every 60 s at 60 s reset b silent 0.5"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("at 3s crash a silent 0.5", "no node 'silent'"),
+        ("at 3s reset a silent", "no node 'silent'"),
+        ("at 3s reset a silent some", "is no weather"),
+        ("at 3s reset a silent 1.5", "silent cannot be 1.5"),
+    ],
+)
+def test_what_is_no_silent_reset_is_refused(text: str, words: str):
+    with pytest.raises(UsageError, match=words):
+        weather_of(read_weather(text), SYSTEM, text)
+
+
+def test_a_file_says_a_silent_reset_in_the_same_words(tmp_path: Path):
+    storm = tmp_path / "storm.toml"
+    storm.write_text('[[weather]]\nat = "3s"\nreset = "a"\nsilent = 0.5\n')
+    (one,) = weather_of(read_weather(storm), SYSTEM, storm)
+    assert (one.node, one.silent) == (A, 0.5)
+    storm.write_text('[[weather]]\nat = "3s"\ncrash = "a"\nsilent = 0.5\n')
+    with pytest.raises(UsageError, match="is not understood"):
+        weather_of(read_weather(storm), SYSTEM, storm)
+
+
+def test_processes_are_reset_so_that_all_notice():
+    text = "at 3s reset a silent 0.5"
+    with pytest.raises(UsageError, match="tell all of its peers"):
+        weather_of(read_weather(text), SYSTEM, text, deployed=True)
 
 
 def test_a_line_has_the_entries_of_a_file():

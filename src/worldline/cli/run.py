@@ -49,6 +49,7 @@ examples:
   worldline run lock.py --rate 10 --loss 0.1 --latency 'uniform 5ms 50ms'
   worldline run lock.py --seconds 60 --weather 'every 10s crash any, every 10s at 12s restart any'
   worldline run lock.py --node a --cluster cluster.toml      on the machine of a
+  worldline run lock.py --mode predict --control 0     then 'worldline snapshot --help'
   worldline replay worldline-out/lock-run lock.py
 
 weather: what happens at a time, or every so often, with commas between entries

@@ -58,17 +58,16 @@ UNKNOWN.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from worldline.search.simulating.options import SimulateOptions
+    from worldline.steer.simulating import SteeredOptions
 
     parser.set_defaults(run=run)
-    add_search(parser, SimulateOptions, "what to run; see below")
+    add_search(parser, SteeredOptions, "what to run; see below")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate; return the exit code of the verdict."""
-    from worldline.search.simulating.options import SimulateOptions
-    from worldline.search.simulating.simulate import simulate
+    from worldline.steer.simulating import SteeredOptions, simulate
 
     if arguments.out is not None:
         refuse_no_file(arguments.out)
-    return search("simulate", arguments, SimulateOptions, simulate)
+    return search("simulate", arguments, SteeredOptions, simulate)

@@ -119,6 +119,7 @@ class NodeExecution:
         self._turn, self._wire, self._now = turn, wire, now
         self._companions, self._counts = companions, counts
         self._vets = [one for one in companions if one.vets]
+        self._before = Before(self._kind, node) if self._vets else None
         self.is_watched = bool(companions)
         self._rest, self._ended, self._say = rest, ended, say
         self._named: set[str] = set()
@@ -163,7 +164,6 @@ class NodeExecution:
         door, turn = self._begin(), self._turn
         if instead is not None:
             return self._refuse(record, event, "blocked", instead, put_off)
-        before = Before(self._kind, self._node) if self._vets else None
         result = (
             perform(self._system, self._index, self._node, self._context, door, event)
             if plain is None
@@ -175,10 +175,9 @@ class NodeExecution:
             self._fail(_number(turn, record), result)
             return None
         assert type(result) is Result
-        if before is not None and result is not Result.WAITS:
-            instead = self._vet(life, event)
+        if self._before is not None and result is not Result.WAITS:
+            instead = self._vet(life, event, self._before)
             if instead is not None:
-                before.put_back(self._node)
                 return self._refuse(record, event, "undone", instead, put_off)
         number = _number(turn, record)
         numbers = self._numbers(life) if self.is_watched else None
@@ -238,11 +237,15 @@ class NodeExecution:
                 return instead
         return None
 
-    def _vet(self, life: Beside, event: Event) -> Instead | None:
+    def _vet(self, life: Beside, event: Event, before: Before) -> Instead | None:
+        """Return what is to happen instead of an event, which is undone then."""
+        self.door.written = changed = before.changes()
         for companion in self._vets:
             instead = companion.vet(life, event, self.door)
             if instead is not None:
+                before.put_back(self._node)
                 return instead
+        before.renew(changed)
         return None
 
     def _numbers(self, life: Beside) -> Numbers:

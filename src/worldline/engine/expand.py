@@ -5,6 +5,7 @@ This is the reference that a compiled kernel must agree with.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias, final
 
 from worldline.engine.tables import Ask, Entry, Fork, Leaf, Row, Service, Tables, Tree
@@ -17,6 +18,11 @@ Path: TypeAlias = list[tuple[Entry, Leaf]]
 """Events with their outcomes, from a state on."""
 
 
+Replacing: TypeAlias = Callable[[Entry], "tuple[Entry, ...] | None"]
+"""Returns what may happen instead of an event that must not, each where it fits; None for
+an event that may."""
+
+
 @final
 class Expander:
     """Computes the successors of rows.
@@ -25,11 +31,16 @@ class Expander:
     ----------
     tables, service
         What is known, and who works out what is not.
+    instead
+        See `worldline.engine.exploration.Options`.
     """
 
-    def __init__(self, tables: Tables, service: Service) -> None:
+    def __init__(
+        self, tables: Tables, service: Service, instead: Replacing | None = None
+    ) -> None:
         self._tables = tables
         self._service = service
+        self._instead = instead
 
     def successors(self, row: Row, fingerprint: int) -> list[Successor]:
         """Return every successor, in canonical order of events and choices.
@@ -92,10 +103,10 @@ class Expander:
         been worked out more than once.
         """
         for entry, leaf in path:
-            for _, new, taken, outcome in self.successors(row, 0):
+            for outcome in self.outcomes(entry, row):
                 same = outcome.detail.choices == leaf.detail.choices
-                if taken is entry and same and not outcome.failed:
-                    row = new
+                if same and not outcome.failed:
+                    row = self.after(row, entry, outcome)
                     break
         return row
 
@@ -111,7 +122,19 @@ class Expander:
             if entries is None:
                 entries = self._service.enabled(site, row)
             enabled += entries
-        return enabled
+        return enabled if self._instead is None else self._let_happen(enabled, row)
+
+    def _let_happen(self, enabled: list[Entry], row: Row) -> list[Entry]:
+        """Put what happens instead in the place of what could happen, and must not."""
+        assert self._instead is not None
+        let: list[Entry] = []
+        for entry in enabled:
+            instead = self._instead(entry)
+            if instead is None:
+                let.append(entry)
+            elif self.outcomes(entry, row):
+                let += instead
+        return let
 
     def outcomes(self, entry: Entry, row: Row) -> tuple[Leaf, ...]:
         """Return the outcomes of one event in a state."""

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
-from worldline.engine.expand import Expander, Path, Successor
+from worldline.engine.expand import Expander, Path, Replacing, Successor
 from worldline.engine.profile import REST, UNTIMED, Untimed
 from worldline.engine.room import Container
 from worldline.engine.sample import Sample
@@ -98,6 +98,8 @@ class Options:
     repeat_cost
         What it costs more to take a state up again for the own steps that were pruned
         in it; None: it is not taken up again. Only `worldline.engine.consequence` asks.
+    instead
+        Says what stands in the place of which events; None if all may happen.
     """
 
     prune: Decision | None = None
@@ -107,6 +109,7 @@ class Options:
     exact: bool = False
     periphery: bool = False
     repeat_cost: int | None = 6
+    instead: Replacing | None = None
 
 
 @final
@@ -222,7 +225,7 @@ class Exploration:
         self.profile = profile
         self.tables = tables
         self.service = service
-        self.expander = Expander(tables, service)
+        self.expander = Expander(tables, service, options.instead)
         self.roots = roots
         self.checks = checks
         self.bounds = bounds

@@ -27,12 +27,21 @@ class Interner:
     values, numbers
         The value of each integer, and the integer of each value.
     mixes
-        For each column, each integer's contribution to a state's fingerprint.
+        For each column, each integer's contribution to a state's fingerprint, worked out
+        when it is asked for: of nodes that are alike, few values stand in all columns.
     clock, births
         The depth at which the search is, and at which each value was first met.
     """
 
-    __slots__ = ("_fingerprint", "births", "clock", "mixes", "numbers", "values")
+    __slots__ = (
+        "_contents",
+        "_fingerprint",
+        "births",
+        "clock",
+        "mixes",
+        "numbers",
+        "values",
+    )
 
     def __init__(
         self, fingerprint: Callable[[Any], int] | None, columns: tuple[int, ...]
@@ -42,7 +51,8 @@ class Interner:
         self.values: list[Any] = []
         self.births: list[int] = []
         self.clock = 1
-        self.mixes: dict[int, list[int]] = {column: [] for column in columns}
+        self._contents: list[int] = []
+        self.mixes = {column: Mixes(self._contents, column) for column in columns}
 
     def __len__(self) -> int:
         return len(self.values)
@@ -56,10 +66,28 @@ class Interner:
         self.values.append(value)
         self.births.append(self.clock)
         if self._fingerprint is not None:
-            content = self._fingerprint(value)
-            for column, mix in self.mixes.items():
-                mix.append(mixed(content, column))
+            self._contents.append(self._fingerprint(value))
         return number
+
+
+@final
+class Mixes(dict[int, int]):
+    """The contributions of the values in one column, by their integers.
+
+    Parameters
+    ----------
+    contents
+        The content hash of each value.
+    """
+
+    __slots__ = ("_column", "_contents")
+
+    def __init__(self, contents: list[int], column: int) -> None:
+        self._contents, self._column = contents, column
+
+    def __missing__(self, number: int) -> int:
+        mix = self[number] = mixed(self._contents[number], self._column)
+        return mix
 
 
 def mixed(content: int, column: int) -> int:

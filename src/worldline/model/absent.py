@@ -64,6 +64,9 @@ class AbsentCell:
     def freeze(self) -> Frozen:
         return NO_VALUE
 
+    def is_as_restored(self) -> bool:
+        return True
+
     def restore(self, frozen: Frozen) -> None:
         assert frozen == NO_VALUE, "who restores it looks for that before"
 

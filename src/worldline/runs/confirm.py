@@ -6,7 +6,7 @@ re-checks them; a handler that now does something else is not deterministic.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from worldline.model.data.values import freeze
@@ -22,7 +22,11 @@ Expected = Sequence[tuple[Event, Outcome]]
 
 
 def confirm(
-    world: World, start: Start, expected: Expected, end: Snapshot | None
+    world: World,
+    start: Start,
+    expected: Expected,
+    end: Snapshot | None,
+    free: Collection[int] = (),
 ) -> list[tuple[Event, Choices]]:
     """Run a path in a fresh world and compare with what is expected.
 
@@ -30,6 +34,8 @@ def confirm(
     ----------
     end
         The expected last state; None if the last handler fails.
+    free
+        The numbers of the steps, from 1, that draw on no budget.
 
     Returns
     -------
@@ -50,6 +56,7 @@ def confirm(
             seen = world.step(
                 event,
                 outcome.choices,
+                charge=number not in free,
                 lines=divergence.LINE_BUDGET if diverges else None,
             )
         except NotEnabled:

@@ -139,6 +139,10 @@ class Witnessed:
         When each step happened, those before the run first; None without a clock.
     ended
         And when the run ended.
+    notes
+        Of steps that happened in the place of messages that were refused, by number, why.
+    free
+        The numbers of the steps that stand instead of others, which filters block.
     """
 
     start: Start
@@ -146,6 +150,8 @@ class Witnessed:
     end: Snapshot | None
     times: tuple[float, ...] | None = None
     ended: float | None = None
+    notes: Mapping[int, str] | None = None
+    free: frozenset[int] = frozenset()
 
 
 @final
@@ -309,7 +315,7 @@ class Evidence:
 
     def _confirmed(self, run: Witnessed) -> tuple[DirectWorld, Schedule]:
         direct = DirectWorld(self._system)
-        return direct, confirm(direct, run.start, run.expected, run.end)
+        return direct, confirm(direct, run.start, run.expected, run.end, run.free)
 
     def _reported(
         self,
@@ -351,6 +357,7 @@ class Evidence:
             drawn=self._drawn,
             times=claimed.times,
             ended=claimed.ended,
+            notes=claimed.notes,
         )
 
     def _confirm_cycle(

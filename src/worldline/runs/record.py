@@ -93,6 +93,7 @@ def record(
     drawn: Mapping[str, Json] | None = None,
     times: Sequence[float] | None = None,
     ended: float | None = None,
+    notes: Mapping[int, str] | None = None,
     gauges: Mapping[str, Any] | None = None,
 ) -> Trace:
     """Run a schedule in a world and return its trace.
@@ -115,6 +116,8 @@ def record(
         When each step happened, in seconds, if the run had a clock.
     ended
         And when it ended, if not with its last step.
+    notes
+        Of steps that happened in the place of messages that were refused, by number, why.
     gauges
         What the gauges showed in the state in which it begins.
 
@@ -138,7 +141,8 @@ def record(
         declared_ = world.system.gauges
         world.attach(first_instruments(declared_, at, gauges, recorded=True))
     events = list(_numbered(boot, prologue, schedule))
-    steps = _steps(world, events, times, diverges=ending.property == DIVERGENCE)
+    diverges = ending.property == DIVERGENCE
+    steps = _steps(world, events, times, notes or {}, diverges=diverges)
     if world.instruments is not None and ended is not None:
         world.instruments.time = ended
     header = header_of(world.system, engine=engine, seed=seed, drawn=drawn)
@@ -156,6 +160,7 @@ def _steps(
     world: World,
     events: Sequence[tuple[int, str, Event, Choices]],
     times: Sequence[float] | None,
+    notes: Mapping[int, str],
     *,
     diverges: bool,
 ) -> tuple[StepRecord, ...]:
@@ -170,6 +175,7 @@ def _steps(
             choices,
             lines=divergence.LINE_BUDGET if number == last else None,
             time=time,
+            steer=notes.get(number),
         )
         for (number, phase, event, choices), time in zip(
             events, repeat(None) if times is None else times, strict=False

@@ -74,6 +74,7 @@ class Recorder:
         *,
         lines: int | None = None,
         time: float | None = None,
+        steer: str | None = None,
     ) -> StepRecord:
         """Let `event` happen as step `number`.
 
@@ -81,6 +82,8 @@ class Recorder:
         ----------
         time
             When it happens, in a world that keeps the time.
+        steer
+            Why it happens in the place of a message that was refused.
 
         Raises
         ------
@@ -106,7 +109,7 @@ class Recorder:
                 timed = outcome.as_timed(event, time, lamport)
                 gauges, view = self.world.system.gauges, self.world.view
                 fold(gauges, instruments, timed, view, number=number)
-        return dataclasses.replace(record, lamport=lamport, time=time)
+        return dataclasses.replace(record, lamport=lamport, time=time, steer=steer)
 
     def _local(self, event: Event, *, changed: bool = False) -> LocalState | None:
         """Return the present state of the node of an event.

@@ -164,16 +164,16 @@ class Rerun:
 
 
 def _essence(step: StepRecord) -> StepRecord:
-    """Return a step without its time, which no world knows.
+    """Return a step without its time, and why it happened, which no world knows.
 
     Nor has it the limit that ended a divergence: that is the machine's part.
     """
     failure = step.failure
     if failure is not None and failure.kind == DIVERGENCE:
         failure = dataclasses.replace(failure, where="")
-    elif step.time is None:
+    elif step.time is None and step.steer is None:
         return step
-    return dataclasses.replace(step, failure=failure, time=None)
+    return dataclasses.replace(step, failure=failure, time=None, steer=None)
 
 
 def difference(recorded: StepRecord, happened: StepRecord) -> tuple[str, str, str]:

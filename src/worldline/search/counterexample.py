@@ -110,6 +110,11 @@ class Counterexamples:
             start=start,
             expected=[(entry.event, leaf.detail) for entry, leaf in hit.path],
             end=self._end(hit, start.snapshot),
+            free=frozenset(
+                number
+                for number, (entry, _) in enumerate(hit.path, 1)
+                if entry in self._world.stead
+            ),
         )
         ending = Ending(
             finding.name,

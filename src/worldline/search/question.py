@@ -23,6 +23,7 @@ from worldline.engine.tables import Service
 from worldline.engine.unfold import unfold
 from worldline.model.arguments import check_path
 from worldline.model.errors import UsageError
+from worldline.model.filters import EventFilter
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
@@ -37,6 +38,7 @@ from worldline.search.engines import Chosen
 from worldline.search.report import Progress
 from worldline.search.stages import Staged, through_stages
 from worldline.trace.format import StrPath
+from worldline.worlds.instead import Blocking
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit
 from worldline.worlds.symmetry_check import SymmetryCheck
@@ -116,6 +118,8 @@ class Limits:
         Watches those bounds that depend on the machine, from the beginning on.
     repeat_cost
         What it costs more to take up what was put off; for a prediction.
+    filters
+        What nodes refuse meanwhile; for a prediction.
     """
 
     bounds: Bounds
@@ -126,6 +130,7 @@ class Limits:
     threads: int
     exact: bool
     repeat_cost: int | None = None
+    filters: tuple[EventFilter, ...] = ()
 
 
 @final
@@ -272,6 +277,9 @@ class SearchQuery:
                 threads=limits.threads,
                 exact=limits.exact,
                 repeat_cost=limits.repeat_cost,
+                instead=Blocking(world.stead, limits.filters)
+                if limits.filters
+                else None,
             ),
             progress=None if progress is None else reporter(progress),
             symmetry=symmetry,

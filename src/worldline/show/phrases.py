@@ -162,6 +162,11 @@ def timer_phrase(timer: TimerRecord) -> str:
     return f"set timer {name}, after {timer.after:g} s"
 
 
+def steer_phrase(steer: str) -> str:
+    """Return why a step happened in the place of a message."""
+    return f"in the place of a message: {steer}"
+
+
 def change_phrases(step: StepRecord) -> list[str]:
     """Return the changed fields, each with its value before and after."""
     return [

@@ -16,6 +16,7 @@ from worldline.show.phrases import (
     event_phrase,
     own_choice_phrase,
     send_phrase,
+    steer_phrase,
     timer_phrase,
     verdict_phrase,
 )
@@ -241,6 +242,8 @@ def step_lines(
     chosen = own_choice_phrase(step)
     if chosen:
         yield f"{margin}chose option {chosen}"
+    if step.steer is not None:
+        yield f"{margin}{steer_phrase(step.steer)}"
     for phrase in change_phrases(step):
         # That a node is up when it has started goes without saying.
         if step.kind != "start" or not phrase.startswith(STATUS):

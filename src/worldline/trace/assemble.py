@@ -215,6 +215,8 @@ class Assembler:
             raise Malformed("phase", "a run that begins in a state has no boot")
         if step.time is not None and header.format == 1:
             raise Malformed("time", "a step of format 1 has no time")
+        if step.steer is not None and header.format == 1:
+            raise Malformed("steer", "in a run of format 1 nothing is refused")
         first = step if self._first is None else self._first
         if step.sent_in is not None and not first.step <= step.sent_in < step.step:
             raise Malformed("from", f"{step.sent_in} is no step before {step.step}")

@@ -203,6 +203,8 @@ class StepRecord:
         The step's Lamport time.
     time
         Seconds since the run began, by the clock that it had; None if it had none.
+    steer
+        Why it happened in the place of a message that its node refused; None if it did not.
     """
 
     step: int = checked(whole(_LOWEST))
@@ -224,6 +226,7 @@ class StepRecord:
     log: tuple[str, ...] = checked(many(text))
     lamport: int = checked(whole(1))
     time: float | None = checked(optional(seconds), later=True)
+    steer: str | None = checked(optional(text), later=True)
 
 
 @final
@@ -313,9 +316,7 @@ class SpanRecord:
         if self.time is None or self.until is None:
             return where
         when = f"{self.time:.6g} s to {self.until:.6g} s"
-        sure = ""
-        if self.confidence is not None:
-            sure = f", confidence {self.confidence:.2g}"
+        sure = "" if self.confidence is None else f", confidence {self.confidence:.2g}"
         values = (f", {name} {_short(value)}" for name, value in self.gauges.items())
         return f"{when}, {where}{sure}{''.join(values)}"
 
@@ -391,10 +392,9 @@ class Trace:
 
 def to_json(trace: Trace) -> dict[str, Json]:
     """Return a trace as one object: the records of its file."""
-    state = {} if trace.state is None else {"state": dump(trace.state)}
     return {
         "header": dump(trace.header),
-        **state,
+        **({} if trace.state is None else {"state": dump(trace.state)}),
         "steps": [dump(step) for step in trace.steps],
         "end": None if trace.end is None else dump(trace.end),
     }

@@ -16,7 +16,10 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 
-_KINDS = ("choice", "latency", "loss", "duplicate", "copy", "error", "call", "weather")
+_KINDS = (
+    *("choice", "latency", "loss", "duplicate", "copy", "error", "call", "weather"),
+    *("control", "control loss", "deaf"),
+)
 """What numbers are drawn for."""
 
 _MIX = 0x9E3779B97F4A7C15 >> 4
@@ -44,12 +47,13 @@ class Chance:
         Those of the system; the number of each depends on its name, not on its place.
     """
 
-    CHOICE, LATENCY, LOSS, DUPLICATE, COPY, ERROR, CALL, WEATHER = range(len(_KINDS))
+    CHOICE, LATENCY, LOSS, DUPLICATE, COPY, ERROR, CALL, WEATHER = range(8)
+    CONTROL, CONTROL_LOSS, DEAF = range(8, len(_KINDS))
 
     def __init__(self, seed: int, nodes: Iterable[NodeId]) -> None:
         self._kinds = [_word(kind, seed) for kind in _KINDS]
         self._nodes = array("Q", [_word(node.name, 0) for node in nodes])
-        self._strikes = 0
+        self._strikes = self._silences = 0
         self._choices = array("Q", bytes(8 * len(self._nodes)))
 
     def at(self, kind: int, node: int, count: int) -> float:
@@ -84,3 +88,13 @@ class Chance:
         return max(
             nodes, key=lambda node: self.at(self.WEATHER, node, count), default=None
         )
+
+    def deafen(self, nodes: Iterable[int], share: float) -> list[int]:
+        """Return which of several nodes do not notice what befalls another.
+
+        Each draws by itself, so it is the same ones in a run in which others of them
+        differ.
+        """
+        count = self._silences
+        self._silences = count + 1
+        return [node for node in nodes if self.at(self.DEAF, node, count) < share]

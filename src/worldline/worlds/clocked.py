@@ -117,6 +117,13 @@ class DrawingDoor(ClockedDoor):
         return self._chance.choose(self.index, count, weights)
 
 
+def fired(node: NodeId, timer: PendingTimer) -> Event:
+    """Return the event of a timer that ends at `node`."""
+    return Event(
+        Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload
+    )
+
+
 @final
 class ClockedWorld:
     """A system in one state, in which `happen` lets an event happen at its time.
@@ -220,6 +227,13 @@ class ClockedWorld:
         now
             Seconds since the run began.
         """
+        result = self.attempt(event, index, now)
+        if type(result) is not Failure:
+            self.keep(event, index, result)
+        return result
+
+    def attempt(self, event: Event, index: int, now: float) -> Result | Failure:
+        """Do as `happen` does, but for what is noted of an event that is to be kept."""
         system, door, kind = self.system, self.door, event.kind
         door.index = index
         door.begin(system.ids[index])
@@ -236,14 +250,18 @@ class ClockedWorld:
             self.failure = result
             return result
         settle_fields(node.__dict__)
+        return result
+
+    def keep(self, event: Event, index: int, result: Result) -> None:
+        """Note what an event has changed that `attempt` has let happen."""
+        door = self.door
         if event.node is not None:
             local = self._first + 3 * index
             self.touched.update((local, local + 1))  # fields and hidden state
         if door.next_number is not None:
             self.hidden[index].counter = door.next_number
-        if system.observers:
+        if self.system.observers:
             self._observe(event, door.outcome(result))
-        return result
 
     def run(
         self, index: int, handler: Handler, arguments: tuple[Any, ...], now: float

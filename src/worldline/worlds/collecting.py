@@ -8,7 +8,7 @@ turns what it collects into operations (`door`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, final
 
 from worldline.model.data.identity import NodeId
@@ -92,6 +92,8 @@ class CollectingDoor(ABC):
         Those that were set, each with its delay, or cancelled with None; in order.
     choices
         The options that were taken, in order.
+    written
+        The fields of the node that the handler has changed, where somebody has looked.
     """
 
     repeatable = False
@@ -102,6 +104,7 @@ class CollectingDoor(ABC):
         self.clock: float | None = None
         self.clock_read = False
         self.answer: Any = None
+        self.written: Collection[str] | None = None
 
     def begin(self, me: NodeId) -> None:
         """Prepare for a handler at a node."""

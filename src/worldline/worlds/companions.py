@@ -11,7 +11,7 @@ each other in control frames, of which nodes know nothing and clocks are not mov
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from worldline.model.data.identity import NodeId
@@ -42,12 +42,17 @@ class Effects(Protocol):
         To whom, from which part, what, and whether the buffer took it.
     timers
         Those that were set, with their delays, or cancelled with None.
+    written
+        The names of the node's fields that it has changed, of a part its own; None if
+        nobody has looked.
     """
 
     @property
     def sends(self) -> Sequence[tuple[NodeId, str, Any, bool]]: ...
     @property
     def timers(self) -> Sequence[tuple[PendingTimer, float | None]]: ...
+    @property
+    def written(self) -> Collection[str] | None: ...
 
 
 class Beside(Protocol):
@@ -138,6 +143,10 @@ class Companion:
 
     def seen(self, beside: Beside, event: Event) -> None:
         """Take note of an event whose effects have left."""
+
+    def note(self, beside: Beside) -> str:
+        """Return, in a few words, why it refused an event just now; for traces."""
+        return f"refused by {self.name}" if self.name else "refused"
 
     def extensions(
         self, beside: Beside, peer: NodeId, part: str, message: Any

@@ -11,8 +11,10 @@ import functools
 import math
 from array import array
 from collections import Counter
+from collections.abc import Callable
 from typing import final
 
+from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.faults import Budget, Partition
 from worldline.model.kinds import Kind
@@ -48,6 +50,9 @@ class Courier:
     loss, delay
         The share that is lost, and by what latencies are multiplied; weather changes
         them.
+    accompany
+        Puts something beside each message that is sent: from which node, to whom, and
+        the message; None if nobody does.
     """
 
     def __init__(
@@ -55,6 +60,7 @@ class Courier:
     ) -> None:
         self.sent = self.lost = 0
         self.loss, self.delay = conditions.loss, 1.0
+        self.accompany: Callable[[int, NodeId, OpenEnvelope], None] | None = None
         self._system = system
         self._conditions = conditions
         self._chance = chance
@@ -80,7 +86,7 @@ class Courier:
         """Send what the last handler, at a node, has sent."""
         world, system = self.world, self._system
         now, me, abilities = self._agenda.now, system.ids[index], self._abilities
-        links = self._links
+        links, accompany = self._links, self.accompany
         for dst, part, message, taken in world.door.sends:
             if not taken:
                 continue
@@ -92,18 +98,20 @@ class Courier:
             to, left = system.index[dst], now
             if links is not None and to != index:
                 left = links.leave(index, message, left)
-            at = left + self._latency(index, to, count)
+            at = left + self.latency(index, to, count)
             if ordered:
                 at = self._last[index, to] = max(at, self._last.get((index, to), 0.0))
             fate: float | None = _ARRIVES
-            if may_be_lost and self._befalls(Chance.LOSS, index, count, self.loss):
+            if may_be_lost and self.befalls(Chance.LOSS, index, count, self.loss):
                 fate = _LOST
             elif may_double:
                 share = self._conditions.duplicate
-                if self._befalls(Chance.DUPLICATE, index, count, share):
-                    copy = left + self._latency(index, to, count, Chance.COPY)
+                if self.befalls(Chance.DUPLICATE, index, count, share):
+                    copy = left + self.latency(index, to, count, Chance.COPY)
                     at, fate = (at, copy) if ordered else sorted((at, copy))
             envelope = OpenEnvelope(me, part, message)
+            if accompany is not None:
+                accompany(index, dst, envelope)
             if links is None:
                 self._agenda.note(at, to, envelope, fate)
             else:
@@ -171,8 +179,31 @@ class Courier:
                     to = self._system.index[peer]
                     count = self._errors[index]
                     self._errors[index] = count + 1
-                    after = self._latency(index, to, count, Chance.ERROR)
+                    after = self.latency(index, to, count, Chance.ERROR)
                     self._agenda.note(self._agenda.now + after, index, peer)
+
+    def entries(self) -> list[AgendaEntry]:
+        """Return all entries, those too that a partition holds; in no order."""
+        return [*self._agenda.all(), *self._held]
+
+    def last_in_order(self, index: int, to: int) -> float:
+        """Return when the last message arrives that keeps its order between two nodes."""
+        return self._last.get((index, to), 0.0)
+
+    def latency(
+        self, index: int, to: int, count: int, kind: int = Chance.LATENCY
+    ) -> float:
+        """Return how long something takes from one node to another."""
+        drawn = self._chance.at(kind, index, count)
+        between = self._conditions.between
+        if between is None:
+            return self._conditions.latency(drawn) * self.delay
+        ids = self._system.ids
+        return between(ids[index], ids[to], drawn) * self.delay
+
+    def befalls(self, kind: int, index: int, count: int, share: float) -> bool:
+        """Say whether something befalls that share of what a node sends."""
+        return share > self._chance.at(kind, index, count)
 
     def must_wait(self, index: int, event: Event) -> bool:
         """Say whether a guard keeps a message or a call at a node from happening."""
@@ -254,24 +285,10 @@ class Courier:
 
     def _fill(self, mail: list[Mailbox]) -> None:
         """Put what is under way into mailboxes."""
-        entries = [*self._agenda.all(), *self._held]
-        for entry in sorted(entries, key=lambda entry: entry[1]):
-            what = entry[3].envelope if type(entry[3]) is AtDownlink else entry[3]
-            if isinstance(what, Envelope):
-                mail[entry[2]].put(what)
-
-    def _latency(
-        self, index: int, to: int, count: int, kind: int = Chance.LATENCY
-    ) -> float:
-        drawn = self._chance.at(kind, index, count)
-        between = self._conditions.between
-        if between is None:
-            return self._conditions.latency(drawn) * self.delay
-        ids = self._system.ids
-        return between(ids[index], ids[to], drawn) * self.delay
-
-    def _befalls(self, kind: int, index: int, count: int, share: float) -> bool:
-        return share > self._chance.at(kind, index, count)
+        for entry in sorted(self.entries(), key=lambda entry: entry[1]):
+            envelope = message_of(entry)
+            if envelope is not None:
+                mail[entry[2]].put(envelope)
 
     def _able(self, part: str, message: type) -> tuple[bool, bool, bool]:
         """Say whether messages of a class keep their order, may be lost, or doubled."""
@@ -284,3 +301,9 @@ class Courier:
                 Capability.DUPLICATE in can and self._conditions.duplicate > 0,
             )
         return able
+
+
+def message_of(entry: AgendaEntry) -> Envelope | None:
+    """Return the message that an entry is; None if it is something else."""
+    what = entry[3].envelope if type(entry[3]) is AtDownlink else entry[3]
+    return what if isinstance(what, Envelope) else None

@@ -21,7 +21,7 @@ from worldline.model.instruments import Instruments
 from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.prologue import Pattern
-from worldline.model.semantics.enabled import is_listed
+from worldline.model.semantics.enabled import can_happen
 from worldline.model.semantics.execute import (
     Failure,
     Result,
@@ -330,7 +330,7 @@ class DirectWorld:
         if self.failure is not None:
             return False
         budget: Budget = self.cells[Layout.BUDGET] if charge else self._unlimited
-        if not is_listed(self.system, event, self.cells, budget):
+        if not can_happen(self.system, event, self.cells, budget):
             return False
         may_wait = event.kind is Kind.CALL or self._messages_wait
         return not (may_wait and self._is_idle(event))

@@ -19,8 +19,9 @@ from worldline.model.system import System
 from worldline.worlds.collecting import CollectingDoor
 
 Query: TypeAlias = tuple[Any, ...]
-"""``("choose", n, weights)``, ``("full", dst, k)``, ``("sequence",)`` or
-``("pending", timer)``: the first is answered freely, the others by the state."""
+"""``("choose", n, weights)``, ``("full", dst, k)``, ``("sequence",)``, ``("pending",
+timer)`` or ``("whole", peer)``: the first is answered freely, the others by the state; the
+last is asked by no handler, but for what happens instead (`instead`)."""
 
 
 class HandlerDoor(CollectingDoor):

@@ -53,10 +53,12 @@ class PresentAnswers:
 
 
 def state_answer(system: System, index: int, query: Query, cell: Any) -> int:
-    """Return what a state answers to the handler of a node, by the cell asked about."""
+    """Return what a state answers to a query of a node, by the cell asked about."""
     if query[0] == "full":
         under_way = cell.holds(system.ids[index]) + query[2]
         return int(under_way >= (system.network.buffer or 0))
     if query[0] == "sequence":
         return int(cell.counter)
+    if query[0] == "whole":
+        return int(query[1] in cell.breakable())
     return int(query[1] in cell.timers)

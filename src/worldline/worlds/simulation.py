@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import math
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from worldline.model.data.identity import NodeId
@@ -33,9 +33,11 @@ from worldline.model.semantics.outcome import Outcome, as_made
 from worldline.model.system import System
 from worldline.model.workload import Invocation
 from worldline.worlds.access_links import AtDownlink
+from worldline.worlds.accompanied import Accompaniment, PutOffCall
 from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.chance import Chance
-from worldline.worlds.clocked import SetDelay
+from worldline.worlds.clocked import SetDelay, fired
+from worldline.worlds.companions import Companion
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.courier import Courier
 from worldline.worlds.weather import WeatherEvent, event_of
@@ -64,6 +66,8 @@ class Simulation:
         Makes the random numbers, with nothing but what each is for.
     look
         Is called now and then while nothing happens, and raises if it is to end.
+    companions
+        What stands beside the nodes, one object for all of them.
 
     Attributes
     ----------
@@ -84,6 +88,8 @@ class Simulation:
         conditions: Conditions,
         seed: int,
         look: Callable[[], None] = lambda: None,
+        *,
+        companions: Sequence[Companion] = (),
     ) -> None:
         self._system = system
         self._conditions = conditions
@@ -104,6 +110,15 @@ class Simulation:
         self._types = system.types
         self._hidden = system.layout.hidden(0)
         self._observed = bool(system.observers)
+        self._sorts = _SORTS
+        self._beside: Accompaniment | None = None
+        if companions:
+            may_double = conditions.duplicate > 0
+            self._beside = Accompaniment(
+                self, system, chance, companions, may_double=may_double
+            )
+            self._sorts = {**_SORTS, **self._beside.sorts()}
+        self._keeps_delays = system.timed or self._beside is not None
         for index in range(len(system.ids)):
             agenda.note(0.0, index, Kind.START)
         for one in conditions.weather:
@@ -134,9 +149,9 @@ class Simulation:
         """
         if self.world.failure is not None:
             return False
-        take = self.agenda.take
+        take, sorts = self.agenda.take, self._sorts
         while (entry := take(until)) is not None:
-            if _SORTS[type(entry[3])](self, entry):
+            if sorts[type(entry[3])](self, entry):
                 return True
             self._idle += 1
             if not self._idle % _LOOK:
@@ -156,8 +171,13 @@ class Simulation:
             _, _, index, what, _ = self._entry
             node = self._system.ids[index]
             is_timer = type(what) is PendingTimer
-            self._event = _fired(node, what) if is_timer else delivery(node, what)
+            self._event = fired(node, what) if is_timer else delivery(node, what)
         return self._event
+
+    @property
+    def steer(self) -> str | None:
+        """Why the last event happened in place of another; None if it did not."""
+        return None if self._beside is None else self._beside.note_of(self._event)
 
     def timed_step(self, lamport: int | None) -> TimedStep:
         """Return the last event as gauges see it, with its Lamport time if it is known."""
@@ -175,7 +195,7 @@ class Simulation:
         """Return what became of the last event."""
         return self.world.outcome(self._result)
 
-    def _run(
+    def run(
         self, entry: AgendaEntry, handler: Handler, arguments: tuple[Any, ...]
     ) -> bool:
         """Run a plain handler, and note what follows from it."""
@@ -193,16 +213,37 @@ class Simulation:
             agenda.go_on(index)
         return True
 
-    def _happen(self, event: Event | None, index: int) -> bool:
-        """Let an event happen, if there is one, and note what follows from it."""
+    def happen(self, event: Event | None, index: int) -> bool:
+        """Let an event happen, if there is one, unless a companion says otherwise."""
         if event is None:
             return False
-        self._event, self.alone = event, None
-        world, kind, agenda = self.world, event.kind, self.agenda
-        if index < 0 or kind is Kind.TRANSPORT_ERROR:
+        if index < 0 or event.kind is Kind.TRANSPORT_ERROR:
             # Weather is noted at no node, and an error perhaps at the other end.
             index = 0 if event.node is None else self._system.index[event.node]
-        result = self._result = world.happen(event, index, agenda.now)
+        if self._beside is not None and event.kind.runs_handler:
+            return self._beside.happen(event, index)
+        return self.let(event, index)
+
+    def let(
+        self, event: Event, index: int, undo: Callable[[], bool] | None = None
+    ) -> bool:
+        """Let an event happen, and note what follows from it; False if it is undone.
+
+        Parameters
+        ----------
+        undo
+            Undoes it, before anything follows from it, and says whether it did.
+        """
+        self._event, self.alone = event, None
+        world, kind, agenda = self.world, event.kind, self.agenda
+        if undo is None:
+            result = self._result = world.happen(event, index, agenda.now)
+        else:
+            result = self._result = world.attempt(event, index, agenda.now)
+            if type(result) is not Failure:
+                if undo():
+                    return False
+                world.keep(event, index, result)
         if type(result) is Failure:
             return True
         if world.door.timers:
@@ -216,12 +257,14 @@ class Simulation:
                 agenda.note(self._next_call(index), index, script)
         if self._connects and kind in _BREAK:
             self.courier.look_for_errors()
+        if self._beside is not None:
+            self._beside.take_note(event)
         agenda.go_on(index)
         return True
 
     def _set_timers(self, index: int) -> None:
         timers, now = self.world.hidden[index].timers, self.agenda.now
-        is_timed, note = self._system.timed, self.agenda.note
+        keeps_delays, note = self._keeps_delays, self.agenda.note
         self.world.touched.add(self._hidden + 3 * index)
         for timer, after in self.world.door.timers:
             if timers:  # one that is set again comes last
@@ -229,7 +272,7 @@ class Simulation:
             if after is not None:
                 at = now + after
                 # An object that is there once, by which the entry is known again.
-                which = timers[timer] = SetDelay(after) if is_timed else at
+                which = timers[timer] = SetDelay(after) if keeps_delays else at
                 note(at, index, timer, which)
 
     def _plan_calls(self) -> None:
@@ -249,21 +292,21 @@ class Simulation:
     # -------------- what entries come to at their time; False if nothing happens (yet)
 
     def _start(self, entry: AgendaEntry) -> bool:
-        return self._happen(Event(Kind.START, self._system.ids[entry[2]]), entry[2])
+        return self.happen(Event(Kind.START, self._system.ids[entry[2]]), entry[2])
 
     def _message(self, entry: AgendaEntry) -> bool:
         index, envelope = entry[2], entry[3]
         handler = self._types[index].plain_on.get(type(envelope.message))
         if handler is None or self._observed or not self.courier.is_plain(entry):
-            return self._happen(self.courier.arrive(entry), index)
-        return self._run(entry, handler, (envelope.src, envelope.message))
+            return self.happen(self.courier.arrive(entry), index)
+        return self.run(entry, handler, (envelope.src, envelope.message))
 
     def _come(self, entry: AgendaEntry) -> bool:
         self.courier.come(entry)
         return False
 
     def _error(self, entry: AgendaEntry) -> bool:
-        return self._happen(self.courier.error(entry), entry[2])
+        return self.happen(self.courier.error(entry), entry[2])
 
     def _timer(self, entry: AgendaEntry) -> bool:
         _, _, index, timer, which = entry
@@ -274,9 +317,9 @@ class Simulation:
         self.world.touched.add(self._hidden + 3 * index)
         handler = self._types[index].plain_timers.get(timer.name)
         if handler is None or self._observed:
-            return self._happen(_fired(self._system.ids[index], timer), index)
+            return self.happen(fired(self._system.ids[index], timer), index)
         payload = (timer.payload,) if handler.mark.takes_payload else ()
-        return self._run(entry, handler, payload)
+        return self.run(entry, handler, payload)
 
     def _script(self, entry: AgendaEntry) -> bool:
         """Make the next call of a script."""
@@ -288,15 +331,26 @@ class Simulation:
         event = self._call(index, call)
         if event is None:
             self.agenda.wait(entry)
-        else:
-            self.agenda.note(self._next_call(index), index, script)
-        return self._happen(event, index)
+            return False
+        if self._beside is not None and not self._beside.call(event, index, script):
+            return False
+        self.agenda.note(self._next_call(index), index, script)
+        return self._beside is not None or self.let(event, index)
 
     def _repeated(self, entry: AgendaEntry) -> bool:
         """Make a call that may be made at any time, if it may now."""
         _, _, index, call, _ = entry
         self.agenda.note(self._next_call(index), index, call)
-        return self._happen(self._call(index, call), index)
+        return self.call(index, call)
+
+    def call(self, index: int, call: Invocation) -> bool:
+        """Make a call, if its guards let it happen now."""
+        event = self._call(index, call)
+        if event is None:
+            return False
+        if self._beside is not None:
+            return self._beside.call(event, index, PutOffCall(call))
+        return self.let(event, index)
 
     def _call(self, index: int, call: Invocation) -> Event | None:
         if self.world.hidden[index].status is not Status.UP:
@@ -316,13 +370,7 @@ class Simulation:
         event = event_of(one, self.world, self._chance)
         is_so = event is not None or one.what in ("loss", "delay")
         self.befell[one] = is_so or self.befell.get(one, False)
-        return self._happen(event, -1)
-
-
-def _fired(node: NodeId, timer: PendingTimer) -> Event:
-    return Event(
-        Kind.TIMER, node, part=timer.part, name=timer.name, payload=timer.payload
-    )
+        return self.happen(event, -1)
 
 
 def _sent(me: NodeId, sends: list[tuple[NodeId, str, Any, bool]]) -> tuple[Sent, ...]:

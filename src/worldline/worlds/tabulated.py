@@ -51,6 +51,7 @@ from worldline.worlds.columns import (
 )
 from worldline.worlds.door import Query
 from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
+from worldline.worlds.instead import Stead
 from worldline.worlds.present import state_answer
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
@@ -88,7 +89,7 @@ class TabulatedWorld:
         self.system = system
         mail = collection_of(system, partial=partial)
         inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]
-        self.tables = Tables(
+        self.tables = tables = Tables(
             interners(system, mail, profile),
             sites(system, mail, anywhere=anywhere or partial),
             {} if mail is None else dict.fromkeys(inboxes, mail),
@@ -102,10 +103,8 @@ class TabulatedWorld:
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
-        self._nothing = AbsentCell()
-        self.recall = Recall(
-            system, self.tables, self.cell, profile, is_partial=partial
-        )
+        self.stead = Stead(system, self._free)
+        self.recall = Recall(system, tables, self.cell, profile, is_partial=partial)
 
     def encode(self, snapshot: Snapshot) -> Row:
         """Return the row of a state of the direct world."""
@@ -124,7 +123,7 @@ class TabulatedWorld:
         """
         frozen = self.tables.interners[column].values[value]
         if frozen == NO_VALUE:
-            return self._nothing
+            return AbsentCell()
         cell: Any = self._cells[column]
         cell.restore(frozen)
         return cell
@@ -151,6 +150,13 @@ class TabulatedWorld:
             )
         return entry
 
+    def _free(self, event: Event) -> Entry:
+        """Add what happens instead of another event."""
+        done = self._operations(changes(self.system, event, charge=False))
+        entry = self.tables.new_entry(-1, event, done, fault=event.kind.is_fault)
+        self._handlerless(entry)
+        return entry
+
     def _own(self, event: Event) -> tuple[int, ...]:
         """Return the columns that say where the node of an own step stands."""
         if event.is_network_step:
@@ -165,7 +171,11 @@ class TabulatedWorld:
         column, operation = operations.column, operations.operation
         cell = self.cell(column, value)
         getattr(cell, operation[0])(*operation[1:])  # type: ignore[index]
-        after = self.tables.interners[column].intern(cell.freeze())
+        # A reset concerns the mailboxes of all others, and is nothing to most of them.
+        is_same = getattr(cell, "is_as_restored", None)
+        after = value
+        if is_same is None or not is_same():
+            after = self.tables.interners[column].intern(cell.freeze())
         operations[value] = after
         return after
 
@@ -195,8 +205,7 @@ class TabulatedWorld:
         """Work out, remember and return the outcomes of an event in a state."""
         event: Event = entry.event
         if entry.column < 0:
-            entry.outcomes[0] = only = (self._leaf(entry, 0, self._handlerless(event)),)
-            return only
+            return self._handlerless(entry)
         number = row[entry.column]
         environment = self._environment(entry, row)
         template = self._template(entry.column, number)
@@ -245,10 +254,14 @@ class TabulatedWorld:
             template = self._templates[number] = NodeTemplate(kind, local)
         return template
 
-    def _handlerless(self, event: Event) -> DryRun:
+    def _handlerless(self, entry: Entry) -> tuple[Leaf, ...]:
+        """Work out, remember and return the outcome of what runs no handler."""
+        event: Event = entry.event
         index = 0 if event.node is None else self.system.index[event.node]
         template = NodeTemplate(self.system.types[index], self.system.initial[index])
-        return self._dry_runs.run(index, template, event, [], _no_answer)
+        dry_run = self._dry_runs.run(index, template, event, [], _no_answer)
+        entry.outcomes[0] = only = (self._leaf(entry, 0, dry_run),)
+        return only
 
     def is_no_transition(
         self, event: Event, dry_runs: list[DryRun], local: Any

@@ -1,34 +1,229 @@
-"""The state of a node before an event, to which it can be put back."""
+"""The state of a node before an event, to which it can be put back.
+
+To copy a node takes as long as many an event. So its state is kept from event to event:
+after each, what has changed is kept anew, and mostly one look says that nothing has.
+
+What can change is put back in place, so that all objects stay what they are: contexts
+are bound to those of parts, and two fields may hold the same one.
+"""
 
 from __future__ import annotations
 
+import copy
+import functools
+from collections.abc import Callable, Collection
 from typing import Any, final
 
+from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.identity import NodeId
+from worldline.model.data.settling import settled
+from worldline.model.data.values import ITSELF
 from worldline.model.node import NodeType
-from worldline.worlds.checkpoint import ignored_fields, put_back_ignored
+from worldline.worlds.kept import is_constant_value
+from worldline.worlds.pieces import Piece, Strange, pieces_of
+
+_TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
+"""Classes none of whose values equals one of another class, as 1 does True."""
+
+_NOTHING: tuple[str, ...] = ()
 
 
 @final
 class Before:
-    """The fields of a node before an event."""
+    """The fields of a node as they were when last kept.
 
-    __slots__ = ("_frozen", "_ignored", "_kind")
+    Parameters
+    ----------
+    kind
+        The type of the node.
+    node
+        Whose fields they are.
+    """
+
+    __slots__ = (
+        *("_copied", "_flat", "_held", "_ignored", "_is_same", "_known", "_moved"),
+        *("_moving", "_node", "_pieces"),
+    )
 
     def __init__(self, kind: NodeType, node: Any) -> None:
-        self._kind = kind
-        self._frozen = kind.freeze(node)
-        self._ignored = ignored_fields(kind, node)
+        self._node = node
+        self._ignored = frozenset(kind.ignored)
+        # What each field held. Of a collection whose items are told apart, a copy as
+        # well: what equals that is the very same data.
+        self._held: dict[str, Any] = {}
+        self._flat: dict[str, Any] = {}
+        # Those that hold another object by now, which is the same data.
+        self._moved: list[str] = []
+        # What else can change; and copies of what is no plain data, in ignored fields.
+        self._pieces: dict[str, list[Piece]] = {}
+        self._copied: dict[str, Any] = {}
+        self._moving: set[str] = set()
+        for name, value in node.__dict__.items():
+            self._held[name] = value
+            if not is_constant_value(value):
+                self._moving.add(name)
+                self._keep_inside(name, value)
+        self._is_same = _comparison(tuple(self._held), tuple(self._flat))
+        self._known = (*self._held.values(), *self._flat.values())
+
+    def changes(self) -> Collection[str]:
+        """Return the names of the fields that have changed since; of a part, its own."""
+        fields, held, flat = self._node.__dict__, self._held, self._flat
+        if self._is_same(fields, self._known):
+            inside = self._pieces or self._copied
+            return self._changed_inside() if inside else _NOTHING
+        changed = [name for name, was in flat.items() if held[name] != was]
+        for name, was in held.items():
+            value = fields[name]
+            if value is not was and name not in changed:
+                (self._moved if self._is_equal(name, value) else changed).append(name)
+        if self._pieces or self._copied:
+            changed += (name for name in self._changed_inside() if name not in changed)
+        return changed
+
+    def renew(self, changed: Collection[str]) -> None:
+        """Keep the fields anew that `changes` has returned, and settle them."""
+        if not changed and not self._moved:
+            return
+        fields = self._node.__dict__
+        for name in changed:
+            value = fields[name]
+            if type(value) not in ITSELF:
+                value = fields[name] = settled(value)
+            self._keep(name, value)
+        for name in self._moved:
+            self._held[name] = fields[name]
+        self._moved.clear()
+        self._known = (*self._held.values(), *self._flat.values())
 
     def put_back(self, node: Any) -> None:
-        """Give a node object these fields again, in place."""
-        _replace(self._kind, node, self._kind.thaw(self._frozen, node))
-        put_back_ignored(self._kind, node, self._ignored)
+        """Give the node these fields again, in place."""
+        fields = node.__dict__
+        self._moved.clear()
+        fields.update(self._held)
+        for name, was in self._flat.items():
+            _REFILL[type(fields[name])](fields[name], was)
+        for pieces in self._pieces.values():
+            for piece in pieces:
+                piece.put_back()
+        for name, copied in self._copied.items():
+            fields[name] = _copy_of(copied)
+
+    def _keep(self, name: str, value: Any) -> None:
+        self._held[name] = value
+        if name in self._moving:
+            if type(value) in _FLAT and name in self._flat:
+                items, others = _FLAT[type(value)](value)
+                if _are_told_apart(items, others):
+                    self._flat[name] = items
+                    return
+            for kept in (self._flat, self._pieces, self._copied):
+                kept.pop(name, None)
+            self._moving.discard(name)
+        elif type(value) in ITSELF:
+            return
+        if not is_constant_value(value):
+            self._moving.add(name)
+            self._keep_inside(name, value)
+        self._is_same = _comparison(tuple(self._held), tuple(self._flat))
+
+    def _keep_inside(self, name: str, value: Any) -> None:
+        """Keep what is in a field that can change without being set."""
+        copy_of = _FLAT.get(type(value))
+        if copy_of is not None and name not in self._ignored:
+            items, others = copy_of(value)
+            if _are_told_apart(items, others):
+                self._flat[name] = items
+                return
+        try:
+            self._pieces[name] = pieces_of(value)
+        except Strange:
+            self._copied[name] = _copy_of(value)
+
+    def _is_equal(self, name: str, value: Any) -> bool:
+        """Say whether another object in a field is the same data."""
+        was = self._held[name]
+        kind, flat = type(value), self._flat.get(name)
+        if kind is not type(was):
+            return False
+        if flat is None:
+            return kind in _TOLD_APART and bool(value == was)
+        return bool(value == flat)
+
+    def _changed_inside(self) -> list[str]:
+        """Return the fields of which something has changed inside, or may have."""
+        changed = [
+            name
+            for name, pieces in self._pieces.items()
+            if not all(piece.is_still() for piece in pieces)
+        ]
+        return changed + list(self._copied)
 
 
-def _replace(kind: NodeType, node: Any, other: Any) -> None:
-    for name, value in other.__dict__.items():
-        inner = kind.parts.get(name)
-        if inner is None:
-            node.__dict__[name] = value
-        else:  # contexts are bound to the objects of parts
-            _replace(inner, node.__dict__[name], value)
+def _are_told_apart(items: Any, others: Any) -> bool:
+    kinds = map(type, items)
+    return _TOLD_APART.issuperset(kinds) and _TOLD_APART.issuperset(map(type, others))
+
+
+@functools.cache
+def _comparison(
+    names: tuple[str, ...], flat: tuple[str, ...]
+) -> Callable[[dict[str, Any], tuple[Any, ...]], bool]:
+    """Return what says whether fields hold the objects that are known, and these the same.
+
+    It is written for speed: each event is followed by one call of it. The function takes
+    the fields, and what is known: of each field in `names` the object, and of each in
+    `flat` what it held.
+    """
+    known = [f"a{number}" for number in range(len(names) + len(flat))]
+    tests = [f"f[{name!r}] is a{number}" for number, name in enumerate(names)]
+    tests += [
+        f"a{names.index(name)} == a{number}"
+        for number, name in enumerate(flat, len(names))
+    ]
+    unpack = f" ({', '.join(known)},) = k\n" if known else ""
+    space: dict[str, Any] = {}
+    # The names of fields, which Python has accepted as such.
+    exec(  # noqa: S102
+        f"def same(f, k):\n{unpack} return {' and '.join(tests) or 'True'}\n", space
+    )
+    made: Callable[[dict[str, Any], tuple[Any, ...]], bool] = space["same"]
+    return made
+
+
+def _copy_of(value: Any) -> Any:
+    """Return a copy of what is no plain data; itself if it cannot be copied."""
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return value
+
+
+def _refill_set(value: set[Any], was: set[Any]) -> None:
+    value.clear()
+    value.update(was)
+
+
+def _refill_dict(value: CanonicalDict[Any, Any], was: dict[Any, Any]) -> None:
+    dict.clear(value)
+    dict.update(value, was)
+
+
+def _refill_list(value: list[Any], was: list[Any]) -> None:
+    value[:] = was
+
+
+_Flat = tuple[Any, Any]
+"""The copy of a collection, and the values of a dict."""
+
+_FLAT: dict[type, Callable[[Any], _Flat]] = {
+    CanonicalSet: lambda value: (set(value), ()),
+    CanonicalDict: lambda value: (dict(dict.items(value)), dict.values(value)),
+    list: lambda value: (value.copy(), ()),
+}
+
+_REFILL: dict[type, Callable[[Any, Any], None]] = {
+    CanonicalSet: _refill_set,
+    CanonicalDict: _refill_dict,
+    list: _refill_list,
+}

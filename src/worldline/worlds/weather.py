@@ -24,6 +24,9 @@ FAULTS = {
 }
 """The faults, by their names in `Faults`, that each kind of weather needs."""
 
+SILENT = "silent"
+"""What stands beside a reset that not all peers notice."""
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,9 @@ class WeatherEvent:
         each time, of those that it can befall.
     side
         The nodes on one side, for a cut.
+    silent
+        The share of the connected peers that do not notice a reset; each is drawn by
+        itself, each time.
     amount
         From then on: the share of messages that is lost, or by what latencies are
         multiplied.
@@ -53,6 +59,7 @@ class WeatherEvent:
     every: float | None = None
     node: NodeId | None = None
     side: frozenset[NodeId] = frozenset()
+    silent: float = 0.0
     amount: float = 0.0
 
     def __str__(self) -> str:
@@ -60,6 +67,8 @@ class WeatherEvent:
         if self.what in _OF_NODES:
             words.append("any" if self.node is None else str(self.node))
         words += sorted(map(str, self.side))
+        if self.silent:
+            words.append(f"{SILENT} {self.silent:g}")
         if self.what in ("loss", "delay"):
             words.append(f"{self.amount:g}")
         again = "" if self.every is None else f"every {self.every:g} s "
@@ -100,8 +109,22 @@ def _strike(one: WeatherEvent, world: ClockedWorld, chance: Chance) -> Event | N
         node = None if struck is None else system.ids[struck]
     elif hidden[system.index[node]].status is not status:
         node = None
-    payload: Any = () if kind is Kind.RESET else None
-    return None if node is None else Event(kind, node, payload=payload)
+    if node is None:
+        return None
+    payload: Any = _deaf(one, world, chance, node) if kind is Kind.RESET else None
+    return Event(kind, node, payload=payload)
+
+
+def _deaf(
+    one: WeatherEvent, world: ClockedWorld, chance: Chance, node: NodeId
+) -> tuple[NodeId, ...]:
+    """Return the peers that do not notice a reset, in the order of its event."""
+    if not one.silent:
+        return ()
+    system = world.system
+    peers = world.mailbox(system.index[node]).silent_peers()
+    places = (system.index[peer] for peer in peers)
+    return tuple(system.ids[deaf] for deaf in chance.deafen(places, one.silent))
 
 
 def cut_of(

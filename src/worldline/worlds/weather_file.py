@@ -11,7 +11,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.system import System
 from worldline.worlds.latency import seconds_of
-from worldline.worlds.weather import FAULTS, WeatherEvent, cut_of
+from worldline.worlds.weather import FAULTS, SILENT, WeatherEvent, cut_of
 from worldline.worlds.weather_text import TEXT_REMEDY, entries_of, is_text
 
 ANY = "any"
@@ -75,7 +75,8 @@ def _text_of(path: Path) -> str:
 
 def faults_of(entries: list[dict[str, Any]]) -> set[str]:
     """Return the faults that weather needs, by their names in `Faults`."""
-    return {name for one in entries for what in one for name in FAULTS.get(what, ())}
+    needed = {name for one in entries for what in one for name in FAULTS.get(what, ())}
+    return needed | {"silent_resets" for one in entries if SILENT in one}
 
 
 def weather_of(
@@ -113,7 +114,7 @@ def _events(
     entry: dict[str, Any], system: System, *, deployed: bool
 ) -> Iterator[WeatherEvent]:
     kinds = [what for what in entry if what in FAULTS]
-    others = [name for name in entry if name not in (*FAULTS, "at", "every")]
+    others = [name for name in entry if name not in (*FAULTS, "at", "every", SILENT)]
     if len(kinds) != 1 or others or not entry.keys() & {"at", "every"}:
         raise UsageError(f"{entry} is not understood", remedy=_REMEDY)
     (what,) = kinds
@@ -125,10 +126,12 @@ def _events(
             f"every = {entry['every']} is too often", remedy="give 1us or more"
         )
     time = _seconds(entry["at"]) if "at" in entry else every or 0.0
-    given = entry[what]
+    given, silent = entry[what], _silent(entry, deployed=deployed)
     if what in ("crash", "restart", "reset"):
         for node in _struck(given, system, deployed=deployed):
-            yield WeatherEvent(what=what, time=time, every=every, node=node)
+            yield WeatherEvent(
+                what=what, time=time, every=every, node=node, silent=silent
+            )
     elif what == "cut":
         side = frozenset(_nodes(given, system))
         _refuse_cut(side, system, deployed=deployed)
@@ -140,6 +143,20 @@ def _events(
     else:
         amount = _number(what, given)
         yield WeatherEvent(what=what, time=time, every=every, amount=amount)
+
+
+def _silent(entry: dict[str, Any], *, deployed: bool) -> float:
+    """Return the share of peers that do not notice what befalls another."""
+    if SILENT not in entry:
+        return 0.0
+    if "reset" not in entry:
+        raise UsageError(f"{entry} is not understood", remedy="a reset can be silent")
+    if deployed:
+        raise UsageError(
+            "the sockets of a process that is killed tell all of its peers",
+            remedy=f"leave {SILENT} out, or use 'worldline simulate'",
+        )
+    return _number(SILENT, entry[SILENT])
 
 
 def _refuse_cut(side: frozenset[NodeId], system: System, *, deployed: bool) -> None:
@@ -163,7 +180,7 @@ def _seconds(given: Any) -> float:
 
 def _number(what: str, given: Any) -> float:
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not is_number or not 0 <= given <= (1 if what == "loss" else 1e9):
+    if not is_number or not 0 <= given <= (1 if what in ("loss", SILENT) else 1e9):
         raise UsageError(f"{what} cannot be {given!r}", remedy=_REMEDY)
     return float(given)
 

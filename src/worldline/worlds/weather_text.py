@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from worldline.model.errors import UsageError
-from worldline.worlds.weather import FAULTS
+from worldline.worlds.weather import FAULTS, SILENT
 
 TEXT_REMEDY = (
     "write, with commas between entries: at 20s crash a, every 1m at 5s cut a b, "
-    "at 2m heal, at 2m loss 0.3, at 2m delay 2"
+    "at 2m heal, at 3m reset a silent 0.5, at 2m loss 0.3, at 2m delay 2"
 )
 
 _TIMES = ("at", "every")
@@ -59,6 +59,9 @@ def _entry(words: list[str], *, follows: bool) -> dict[str, Any]:
         if len(given) != 1:
             raise _not_understood(words)
         return {**entry, what: _number(given[0], words)}
+    if what == "reset" and len(given) > 2 and given[-2] == SILENT:
+        *given, _, share = given
+        entry[SILENT] = _number(share, words)
     if bool(given) is (what == "heal"):
         raise _not_understood(words)
     return {**entry, what: given or True}

@@ -56,6 +56,11 @@ CROSS_CHECKS = {
 }
 
 
+def named(size: int) -> tuple[wl.NodeId, ...]:
+    """Return the names of so many processes."""
+    return wl.ids(*[f"p{i}" for i in range(1, size + 1)])
+
+
 @dataclass(frozen=True)
 class Vote:
     """A value and the round in which it was accepted."""
@@ -137,6 +142,11 @@ class Process:
     def start(self, ctx: wl.Context) -> None:
         if "cb2" in self.bugs:
             self.promised, self.accepted = 0, None
+
+    @wl.neighbours
+    def processes(self) -> tuple[wl.NodeId, ...]:
+        """Return all of them: what is chosen depends on any majority."""
+        return named(self.size)
 
     @wl.call(when=lambda self: self.led < self.rounds and self.decided is None)
     def propose(self, ctx: wl.Context) -> None:
@@ -358,7 +368,7 @@ def system(
     refuse_nonsense(size, leaders, start, driver, bugs)
     sleeps = driver == "sleeps"
     kind = Sleeper if sleeps else Process
-    names = wl.ids(*[f"p{i}" for i in range(1, size + 1)])
+    names = named(size)
     return wl.System(
         nodes={
             name: kind(

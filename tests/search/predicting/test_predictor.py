@@ -6,6 +6,9 @@ import pytest
 from tests.search.predicting.counters import A, Counter, below, not_both, two
 
 import worldline as wl
+from worldline.engine.bounds import Bounds
+from worldline.model.filters import EventFilter
+from worldline.model.kinds import Kind
 from worldline.runs.start import Beginning, Start, starts
 from worldline.search.engines import choose
 from worldline.search.predicting.options import PredictOptions
@@ -70,6 +73,21 @@ def test_another_state_begins_anew_and_has_nothing_to_learn(engine: str):
     assert (len(tables.leaves), one.anew) == (known, 1)
     other = predictor(below(9), engine=engine)
     assert other.predict(later(other, 2)).states == warm.states
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_prediction_with_filters_is_kept_beside_the_one_without(engine: str):
+    one = predictor(below(9), max_states=10, engine=engine)
+    begin = Beginning(starts(one.onward))
+    only_b = EventFilter(A, Kind.CALL, "", "up")
+    seen = []
+    for _ in range(3):
+        seen.append(one.predict(begin).states)
+        seen.append(one.predict(begin, [only_b], bounds=Bounds(states=4)).states)
+    assert seen == [10, 4, 20, 4, 30, 4]
+    assert one.predict(begin, [only_b]).states == 6
+    assert one.predict(begin).states == 36
+    assert one.anew == 1
 
 
 def test_tables_that_take_too_much_are_given_up():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
+from tests.worlds.test_companions import Refusing
 
 import worldline as wl
 from worldline.search.simulating.seed_run import JudgedRun
-from worldline.search.simulating.tally import Question
+from worldline.search.simulating.tally import MakeCompanions, Question
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.weather import WeatherEvent
@@ -132,7 +133,9 @@ class Anew:
         self._world, self._wanted = run.simulation.world, question.wanted
         self.false: list[set[int]] = []
 
-    def add(self, event: wl.Event, outcome: Any, time: float) -> None:
+    def add(
+        self, event: wl.Event, outcome: Any, time: float, steer: str | None = None
+    ) -> None:
         asked = enumerate(self._wanted)
         view = self._world.view
         self.false.append({n for n, prop in asked if not prop.judge(view).holds})
@@ -144,6 +147,27 @@ class Anew:
 def test_a_run_ends_with_the_event_after_which_a_local_property_is_false(
     gauges: tuple[Any, ...], wanted: tuple[int, ...], crashes: bool
 ):
+    ends_where_it_should(gauges, wanted, crashes)
+
+
+@pytest.mark.parametrize("wanted", [(0,), (0, 1, 2)])
+@pytest.mark.parametrize("vets", [False, True])
+def test_it_ends_there_too_where_companions_refuse_events(
+    wanted: tuple[int, ...], vets: bool
+):
+    def refusing(system: wl.System, seed: int) -> list[Refusing]:
+        return [Refusing(system, 2 * seed + vets)]
+
+    ends_where_it_should((), wanted, True, refusing)
+    ends_where_it_should((most,), wanted, False, refusing)
+
+
+def ends_where_it_should(
+    gauges: tuple[Any, ...],
+    wanted: tuple[int, ...],
+    crashes: bool,
+    companions: MakeCompanions | None = None,
+) -> None:
     properties = [all_are_quiet, all_are_orderly, none_is_far_ahead]
     system = wl.System(
         {A: Teller(), B: Teller(), C: Teller()},
@@ -151,6 +175,7 @@ def test_a_run_ends_with_the_event_after_which_a_local_property_is_false(
         properties=properties,
         gauges=gauges,
     )
+    system = system.under_injection("all", ("crashes", "restarts", "drops"))
     weather = [WeatherEvent(time=0.7, what="crash", node=B, every=1.3)]
     weather += [WeatherEvent(time=0.9, what="restart", node=B, every=1.3)]
     violated: set[int | None] = set()
@@ -166,6 +191,7 @@ def test_a_run_ends_with_the_event_after_which_a_local_property_is_false(
             seconds=9.0,
             events=None,
             interval=0.4,
+            companions=companions,
         )
         run = JudgedRun(question, seed, lambda: None)
         anew = Anew(run, question)

@@ -168,9 +168,23 @@ class Judge:
                 possible = [
                     one
                     for one in sent.get((src, dst), [])
-                    if one not in received and one.life == snapshot.members[src].life
+                    if one not in received
+                    and one.life == snapshot.members[src].life
+                    and not self._has_died(one, cuts[src])
                 ]
                 self._check_channel(there, possible, cuts[dst])
+
+    def _has_died(self, one: Flying, cut: int) -> bool:
+        """Say whether the sender has lost the connection since, before the cut."""
+        src, dst = self.system.ids[one.src], self.system.ids[one.dst]
+        connected = self.snapshots._setting.carriers.is_on_connection(
+            one.envelope.part, one.envelope.message
+        )
+        return connected and any(
+            what.event.kind is Kind.TRANSPORT_ERROR
+            and (what.event.node, what.event.peer) == (src, dst)
+            for what in self.walk.history[one.sent + 1 : cut]
+        )
 
     def _check_channel(
         self, there: list[Any], possible: list[Flying], cut: int

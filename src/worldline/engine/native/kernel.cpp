@@ -53,7 +53,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 14; }
+int32_t wl_interface() { return 15; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -139,6 +139,15 @@ int32_t wl_sample(Search* search, int32_t of_expanded, int32_t* out) {
 
 void wl_watch(Search* search, int32_t decision, int32_t target) {
     search->shared.watches.push_back(Watch{decision, target != 0 ? kFalse : kTrue});
+}
+
+// Says of an event that it must not happen, and which ones stand in its place; before a list
+// has it.
+int64_t wl_instead(Search* search, int32_t count, const int32_t* events) {
+    return guarded([=]() -> int64_t {
+        search->shared.instead.put(events[0], events + 1, events + count);
+        return 0;
+    });
 }
 
 int64_t wl_root(Search* search, const int32_t* row, int32_t number) {

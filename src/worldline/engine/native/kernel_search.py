@@ -114,6 +114,8 @@ class KernelSearch:
         if search.options.exact:
             self.library.wl_exact(handle)
         self._is_full = self._has_collision = False
+        self._told = 0
+        self._tell_instead()
 
     def add_roots(self) -> None:
         """Tell the kernel the initial states."""
@@ -138,6 +140,7 @@ class KernelSearch:
                 raise BoundHit("fingerprints")
             self._search.look()
             if self._resolver.resolve(self._misses):
+                self._tell_instead()
                 left = 1
 
     def count(self) -> None:
@@ -182,6 +185,21 @@ class KernelSearch:
             if kind not in search.failures:
                 last = leaf.entry, leaf
                 search.failures[kind] = self.ways.locate(state, last)
+
+    def _tell_instead(self) -> None:
+        """Tell the kernel what stands in the place of events that it has not met yet."""
+        instead, entries = self._search.options.instead, self._search.tables.entries
+        if instead is None:
+            return
+        for entry in entries[self._told :]:
+            events = instead(entry)
+            if events is not None:
+                numbers = [self.tables.entry(one) for one in (entry, *events)]
+                self.tables.send()
+                words = (c_int32 * len(numbers))(*numbers)
+                told = self.library.wl_instead(self.handle, len(numbers), words)
+                self.meter.checked(told)
+        self._told = len(entries)
 
     def _decision(self, decision: Decision | None) -> int:
         return UNSET if decision is None else self.tables.decision(decision)

@@ -147,14 +147,14 @@ class KernelTables:
         self, site: Site, values: list[int], entries: tuple[Entry, ...]
     ) -> None:
         """Encode the events of a site, for the kernel's values of its columns."""
-        events = [self._entry(entry) for entry in entries]
+        events = [self.entry(entry) for entry in entries]
         self._commands.extend((Opcode.LIST, site.number, *values, len(events), *events))
 
     def encode_parts(
         self, site: Site, item: int, row: list[int], entries: tuple[Entry | None, ...]
     ) -> None:
         """Encode the events of one item of a site's collection."""
-        events = [_UNSET if one is None else self._entry(one) for one in entries]
+        events = [_UNSET if one is None else self.entry(one) for one in entries]
         self._commands.extend((Opcode.PARTS, site.number, item, *row, *events))
 
     def encode_outcome(self, entry: Entry, local: int, tree: Any) -> None:
@@ -236,7 +236,8 @@ class KernelTables:
         words = (Opcode.SITE, local, place, site.kinds, count, *site.columns)
         self._commands.extend(words)
 
-    def _entry(self, entry: Entry) -> int:
+    def entry(self, entry: Entry) -> int:
+        """Return the number of an event that the kernel knows then."""
         if entry.number not in self._entries:
             self._entries.add(entry.number)
             first, second = (*entry.own, _UNSET, _UNSET)[:2]
@@ -277,7 +278,7 @@ class KernelTables:
         if leaf.number not in self._leaves:
             self._leaves.add(leaf.number)
             changes = self._numbers_of(leaf.changes)
-            entry = self._entry(leaf.entry)
+            entry = self.entry(leaf.entry)
             column = leaf.entry.column
             local = 0 if column < 0 else self.columns.number(column, leaf.local)
             words = (Opcode.LEAF, leaf.number, entry, local, leaf.failed, leaf.weight)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 14
+INTERFACE = 15
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 UNBOUNDED = 2**62
@@ -47,6 +47,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_reduce": (None, [c_void_p, c_int32]),
     "wl_sample": (c_int32, [c_void_p, c_int32, _INT32S]),
     "wl_watch": (None, [c_void_p, c_int32, c_int32]),
+    "wl_instead": (c_int64, [c_void_p, c_int32, _INT32S]),
     "wl_root": (c_int64, [c_void_p, _INT32S, c_int32]),
     "wl_exact": (None, [c_void_p]),
     "wl_keep_periphery": (None, [c_void_p]),

@@ -131,11 +131,15 @@ class Link:
         )
 
     def is_idle(self) -> bool:
-        """Say whether there is nothing to remember."""
+        """Say whether there is nothing to remember.
+
+        What an end that cannot be seen believes of a connection that is closed at this
+        one changes nothing: nothing comes from there.
+        """
         return not (
             self.queue
             or self.mine
-            or self.theirs
+            or self.theirs not in (CLOSED, UNKNOWN)
             or self.error_here
             or self.error_there
         )

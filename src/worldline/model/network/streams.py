@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.identity import BY_DECLARATION, NodeId
@@ -116,18 +116,39 @@ def streams(*, buffer: int | None = 20) -> Streams:
 @final
 @mailbox(unordered=True)
 class Sockets:
-    """A mailbox of links, one for each peer that this node has to do with."""
+    """A mailbox of links, one for each peer that this node has to do with.
 
-    __slots__ = ("links", "node")
+    Links that were restored are thawed when they are looked at: most operations concern
+    one of them, and the others are then frozen as they are.
+    """
+
+    __slots__ = ("_at_rest", "_links", "node")
 
     def __init__(self, node: NodeId) -> None:
         self.node = node
-        self.links: dict[NodeId, Link] = {}
+        self._links: dict[NodeId, Link] = {}
+        self._at_rest: dict[NodeId, Frozen] = {}
+
+    @property
+    def links(self) -> dict[NodeId, Link]:
+        """All links, by peer."""
+        if self._at_rest:
+            for peer in list(self._at_rest):
+                self._known(peer)
+        return self._links
+
+    def _known(self, peer: NodeId) -> Link | None:
+        """Return the link with a peer; None if there is none."""
+        frozen: Any = self._at_rest.pop(peer, None)
+        if frozen is None:
+            return self._links.get(peer)
+        link = self._links[peer] = Link.thaw(frozen[2:])
+        return link
 
     def connection(self, peer: NodeId) -> Link:
-        link = self.links.get(peer)
+        link = self._known(peer)
         if link is None:
-            link = self.links[peer] = Link()
+            link = self._links[peer] = Link()
         return link
 
     def put(self, envelope: Envelope) -> None:
@@ -166,7 +187,7 @@ class Sockets:
                 link.reset_here(silent=peer in deaf)
 
     def peer_reset(self, peer: NodeId, silent: bool) -> None:
-        link = self.links.get(peer)
+        link = self._known(peer)
         if link is not None:
             link.reset_there(silent=silent)
 
@@ -174,7 +195,7 @@ class Sockets:
         self.connection(peer).lose_sight()
 
     def is_ready(self, envelope: Envelope) -> bool:
-        link = self.links.get(envelope.src)
+        link = self._known(envelope.src)
         return (
             link is not None
             and bool(link.queue)
@@ -183,7 +204,7 @@ class Sockets:
         )
 
     def holds(self, src: NodeId) -> int:
-        link = self.links.get(src)
+        link = self._known(src)
         return len(link.queue) if link is not None else 0
 
     def envelopes(self) -> Iterator[Envelope]:
@@ -233,14 +254,20 @@ class Sockets:
         return self.links
 
     def freeze(self) -> Frozen:
-        return (
-            Sockets,
-            *[
-                (TUPLE, peer, *self.links[peer].freeze())
-                for peer in sorted(self.links, key=BY_DECLARATION)
-                if not self.links[peer].is_idle()
-            ],
-        )
+        links, at_rest = self._links, self._at_rest
+        frozen: list[Frozen] = [Sockets]
+        for peer in sorted((*links, *at_rest), key=BY_DECLARATION):
+            link = links.get(peer)
+            if link is None:
+                frozen.append(at_rest[peer])
+            elif not link.is_idle():
+                frozen.append((TUPLE, peer, *link.freeze()))
+        return tuple(frozen)
 
     def restore(self, frozen: Frozen) -> None:
-        self.links = {item[1]: Link.thaw(item[2:]) for item in frozen[1:]}
+        self._links = {}
+        self._at_rest = {item[1]: item for item in frozen[1:]}
+
+    def is_as_restored(self) -> bool:
+        """Say whether nothing was looked at since it was restored."""
+        return not self._links

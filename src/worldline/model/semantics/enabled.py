@@ -2,6 +2,7 @@
 
 The answer is always that of the lists in `transitions`: an event is in one of them. What
 a guard says, or whether a delivery would change anything, is up to whoever runs handlers.
+One sort of event can happen that no list has (`is_refusable`): no search offers it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from worldline.model.events import UNREACHABLE, Event
 from worldline.model.faults import Budget, Partition
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
-from worldline.model.network import Mailbox
+from worldline.model.network import Capability, Mailbox, carrier
 from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.transitions import ambient_events, arrivals, own_events
@@ -70,7 +71,7 @@ def is_listed(
 def listing(
     system: System, event: Event, cells: Sequence[Any], budget: Budget
 ) -> Callable[[], bool]:
-    """Return `is_listed` for one event and cells that change in place.
+    """Return `can_happen` for one event and cells that change in place.
 
     What depends on the event alone is worked out once. It may happen nowhere.
     """
@@ -84,7 +85,15 @@ def listing(
         if kind is Kind.TIMER:
             timer = PendingTimer(event.part, event.name, event.payload)
             return partial(_is_due, hidden, timer)
-    return partial(is_listed, system, event, cells, budget)
+    return partial(can_happen, system, event, cells, budget)
+
+
+def can_happen(
+    system: System, event: Event, cells: Sequence[Any], budget: Budget
+) -> bool:
+    """Say whether an event is listed, or happens where a node refuses a message."""
+    is_one = is_listed(system, event, cells, budget)
+    return is_one or is_refusable(system, event, cells)
 
 
 def _arrives(
@@ -100,6 +109,26 @@ def _arrives(
         and inbox.is_ready(envelope)
         and (partition.cut is None or not partition.separates(envelope.src, node))
     )
+
+
+def is_refusable(system: System, event: Event, cells: Sequence[Any]) -> bool:
+    """Say whether an event is one that no list has: a node refuses a message by itself.
+
+    The message could be delivered, and its connection is not whole, so that no other
+    event loses it.
+    """
+    node, peer, envelope = event.node, event.peer, event.envelope
+    is_one = event.kind is Kind.REFUSE and node in system.index and node != peer
+    if not is_one or node is None or peer is None or envelope is None:
+        return False
+    network = carrier(system.network, event.part, type(event.payload))
+    if Capability.DISCONNECT not in network.capabilities:
+        return False
+    column = system.layout.hidden(system.index[node])
+    hidden, inbox, partition = cells[column], cells[column + 1], cells[Layout.PARTITION]
+    if not _arrives(hidden, inbox, partition, envelope, node):
+        return False
+    return not inbox.connections()[peer].is_whole()
 
 
 def _is_due(hidden: Hidden, timer: PendingTimer) -> bool:

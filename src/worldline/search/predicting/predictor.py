@@ -7,6 +7,7 @@ it stood.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import final
 
@@ -15,6 +16,7 @@ from worldline.engine.decisions import Decision
 from worldline.engine.room import memory_mb
 from worldline.model.errors import UsageError
 from worldline.model.faults import Faults
+from worldline.model.filters import EventFilter
 from worldline.model.system import System
 from worldline.model.usercode.divergence import watched
 from worldline.model.usercode.interrupts import held
@@ -37,16 +39,19 @@ MEMORY_MB = 256
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Stand:
-    """A prediction that can go on.
-
-    Attributes
-    ----------
-    states
-        The states that it begins in.
-    """
+class _About:
+    """The subject of a prediction: the states that it begins in, and its filters."""
 
     states: tuple[Snapshot | None, ...]
+    filters: frozenset[EventFilter]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """A prediction that can go on."""
+
+    about: _About
     query: SearchQuery
     by_cost: SearchByCost
 
@@ -91,23 +96,40 @@ class Predictor:
         self._world: TabulatedWorld | None = None
         self._verdicts: dict[str, Decision] = {}
         self._knows: tuple[bool, bool, Faults] = False, False, self.onward.faults
-        self._last: _Stand | None = None
+        self._last: dict[bool, _Stand] = {}
 
-    def predict(self, begin: Beginning) -> PredictReport:
+    def predict(
+        self,
+        begin: Beginning,
+        filters: Collection[EventFilter] = (),
+        *,
+        bounds: Bounds | None = None,
+    ) -> PredictReport:
         """Predict from a state, further than the last time if it is the same.
 
         Parameters
         ----------
         begin
             The state, as one of `onward`.
+        filters
+            What nodes refuse: of that nothing happens but what happens instead, as often
+            as it does. Such a prediction writes no trace; it is kept beside the last one
+            without filters, which can go on.
+        bounds
+            How far to go, from the state on; None to go on by those of the options.
         """
         with held(), watched():
             begin = self._with_restarts(begin)
-            states = tuple(start.snapshot for start in begin.starts)
-            stand = self._going_on(states)
+            about = _About(
+                tuple(start.snapshot for start in begin.starts), frozenset(filters)
+            )
+            stand = self._going_on(about, bounds)
             if stand is None:
-                self.forget()
-                stand = self._last = self._begun(begin, states)
+                self._forget(is_filtered=True)
+                if not filters:
+                    self._forget(is_filtered=False)
+                stand = self._begun(begin, about, bounds or self._bounds())
+                self._last[bool(filters)] = stand
             return self._answered(stand)
 
     def _with_restarts(self, begin: Beginning) -> Beginning:
@@ -119,25 +141,29 @@ class Predictor:
         return begin.charged(onward.faults)
 
     def forget(self) -> None:
-        """Free what the last prediction holds of its states; the tables stay."""
-        if self._last is not None:
-            self._last.by_cost.search.unfinished = None
-            self._last = None
+        """Free what the last predictions hold of their states; the tables stay."""
+        for is_filtered in (False, True):
+            self._forget(is_filtered=is_filtered)
 
-    def _going_on(self, states: tuple[Snapshot | None, ...]) -> _Stand | None:
-        """Return the last prediction if it is of these states and can go on."""
-        stand = self._last
-        if stand is None or stand.states != states:
+    def _forget(self, *, is_filtered: bool) -> None:
+        last = self._last.pop(is_filtered, None)
+        if last is not None:
+            last.by_cost.search.unfinished = None
+
+    def _going_on(self, about: _About, bounds: Bounds | None) -> _Stand | None:
+        """Return the last prediction if it is about the same and can go on."""
+        stand = self._last.get(bool(about.filters))
+        if stand is None or stand.about != about:
             return None
         try:
-            stand.by_cost.search.lift(self._further(stand.by_cost))
+            stand.by_cost.search.lift(bounds or self._further(stand.by_cost))
         except UsageError:  # it was ended in the midst of a step
             return None
         return stand
 
-    def _begun(self, begin: Beginning, states: tuple[Snapshot | None, ...]) -> _Stand:
+    def _begun(self, begin: Beginning, about: _About, bounds: Bounds) -> _Stand:
         """Return a prediction that has not searched yet, but for the way to a goal."""
-        options, bounds = self._options, self._bounds()
+        options = self._options
         limits = Limits(
             bounds=bounds,
             meter=Meter(bounds),
@@ -147,6 +173,7 @@ class Predictor:
             threads=threads_of(options.threads),
             exact=False,
             repeat_cost=options.price,
+            filters=tuple(about.filters),
         )
         cut = Cut(self.onward, None, None)
         world = self._kept_world(begin)
@@ -163,7 +190,7 @@ class Predictor:
         search = stopped or query.search(limits)
         by_name = options.properties is not None
         by_cost = SearchByCost(search, self._chosen.run, by_name=by_name)
-        return _Stand(states, query, by_cost)
+        return _Stand(about, query, by_cost)
 
     def _kept_world(self, begin: Beginning) -> TabulatedWorld:
         """Return the tables, new ones if those there are do not do, or take too much."""
@@ -186,7 +213,10 @@ class Predictor:
         query, by_cost = stand.query, stand.by_cost
         options = self._options
         writer = query.writer(
-            options.out, write=options.traces, chosen=self._chosen, seed=options.seed
+            options.out,
+            write=options.traces and not stand.about.filters,
+            chosen=self._chosen,
+            seed=options.seed,
         )
         if query.staged.stopped is None:
             by_cost.run(by_cost.search.bounds)

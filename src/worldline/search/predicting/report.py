@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
 from worldline.model.counts import counted
+from worldline.model.events import Choices, Event
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, property_lines
 from worldline.search.report import because
@@ -32,6 +33,9 @@ class Prediction:
         The file of the run, None without one.
     absent
         The names of what nothing is known of where it begins: nodes, and observers.
+    schedule
+        The steps as they were found, each with the options that its handler took; a run
+        that was made shorter since is in the trace alone.
     """
 
     property: str
@@ -40,9 +44,10 @@ class Prediction:
     states: int
     trace: Path | None = None
     absent: tuple[str, ...] = ()
+    schedule: tuple[tuple[Event, Choices], ...] = field(default=(), repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
+        """Return it as plain JSON data, but for the schedule."""
         return {
             "property": self.property,
             "cost": self.cost,

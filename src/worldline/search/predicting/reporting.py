@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import final
 
+from worldline.engine.exploration import Hit
 from worldline.engine.room import peak_memory_mb
+from worldline.model.events import Choices, Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.report import PropertyReport
@@ -157,6 +159,7 @@ class PredictionReporter:
                 states=0 if one is None else one.states,
                 trace=row.trace,
                 absent=self._query.absent,
+                schedule=() if one is None else _schedule_of(one.hit),
             )
             for row, one in found
             if row.verdict is Verdict.VIOLATED and row.kind != _SOMETIMES
@@ -185,6 +188,10 @@ class PredictionReporter:
         if search.bound == "memory":
             notes.append(search.meter.spent_words())
         return premises, tuple(notes)
+
+
+def _schedule_of(hit: Hit) -> tuple[tuple[Event, Choices], ...]:
+    return tuple((entry.event, leaf.detail.choices) for entry, leaf in hit.path)
 
 
 def with_rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, ClassVar
 
 from worldline.options.common import SystemOptions
 from worldline.options.declaring import Group, option
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from worldline.search.report import Progress
 
 
-@final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SimulateOptions(SystemOptions):
     """Options of `simulate`."""

@@ -20,11 +20,16 @@ class Recording:
         self._boots = len(system.ids) if system.boot == "before" else 0
         self._steps: list[tuple[Event, Outcome]] = []
         self._times: list[float] = []
+        self._notes: dict[int, str] = {}
 
-    def add(self, event: Event, outcome: Outcome, time: float) -> None:
-        """Note an event."""
+    def add(
+        self, event: Event, outcome: Outcome, time: float, steer: str | None = None
+    ) -> None:
+        """Note an event, and why it happened in the place of another if it did."""
         self._steps.append((event, outcome))
         self._times.append(time)
+        if steer is not None:
+            self._notes[len(self._steps) - self._boots] = steer
 
     def witnessed(self, simulation: Simulation, ended: float) -> Witnessed:
         """Return the run up to a time, as somebody claims it who wants it confirmed."""
@@ -37,4 +42,5 @@ class Recording:
             end=None if failure else simulation.world.snapshot(),
             times=tuple(self._times),
             ended=ended,
+            notes=self._notes,
         )

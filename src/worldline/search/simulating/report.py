@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, property_lines, refuse_to_hold
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateReport(BaseReport):
     """The result of a simulation: runs by the clock, one of each seed.
@@ -36,6 +35,8 @@ class SimulateReport(BaseReport):
         The file of samples that was written, and how many it has.
     plot
         The picture that was drawn.
+    beside
+        What was to be known of what stood beside the nodes, run by run.
     """
 
     verdict: Verdict
@@ -50,6 +51,7 @@ class SimulateReport(BaseReport):
     metrics: Path | None = None
     metric_rows: int = 0
     plot: Path | None = None
+    beside: tuple[Any, ...] = field(default=(), repr=False)
 
     @property
     def events_per_second(self) -> float:

@@ -50,9 +50,14 @@ class JudgedRun:
         self.tally = SeedTally(seed)
         self._question = question
         self._look = look
+        self._companions = question.companions_of(seed)
         with made_to_last():
             self.simulation = Simulation(
-                question.system, question.conditions, seed, look
+                question.system,
+                question.conditions,
+                seed,
+                look,
+                companions=self._companions,
             )
         world, gauges = self.simulation.world, question.system.gauges
         self._instruments = first_instruments(gauges)
@@ -104,6 +109,8 @@ class JudgedRun:
         if self._sampler is not None:
             self._sampler.end(tally.virtual)
             tally.samples = self._sampler.samples
+        if self._question.tell is not None:
+            tally.told = self._question.tell(self._companions)
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
 
@@ -131,7 +138,8 @@ class JudgedRun:
                 continue
             count += 1
             if recording is not None:
-                recording.add(simulation.event, simulation.outcome(), simulation.now)
+                happened = simulation.event, simulation.outcome(), simulation.now
+                recording.add(*happened, simulation.steer)
             if simulation.world.failure is not None:
                 tally.events = max(0, count - boots)
                 tally.violated = FAILED

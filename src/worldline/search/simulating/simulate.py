@@ -6,9 +6,10 @@ which things happen to real systems; it never proves that there are none.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.room import memory_mb, peak_memory_mb
@@ -39,10 +40,11 @@ from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.recording import Recording
 from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.seed_run import JudgedRun
-from worldline.search.simulating.tally import Question, SeedTally
+from worldline.search.simulating.tally import MakeCompanions, Question, SeedTally
 from worldline.search.simulating.writing import refuse_no_place, written
 from worldline.shrink.spread import Spread
 from worldline.worlds.access_links import capacity_of
+from worldline.worlds.companions import Companion
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import (
     Latency,
@@ -50,6 +52,7 @@ from worldline.worlds.latency import (
     between,
     latency_of,
 )
+from worldline.worlds.refusing import able_to_refuse
 from worldline.worlds.weather_file import (
     faults_of,
     read_weather,
@@ -81,6 +84,16 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
     UsageError
         If the options say nothing of this system, or it cannot be run by a clock.
     """
+    return simulate_beside(system, options, None)
+
+
+def simulate_beside(
+    system: SystemTarget,
+    options: SimulateOptions,
+    companions: MakeCompanions | None,
+    tell: Callable[[Sequence[Companion]], Any] | None = None,
+) -> SimulateReport:
+    """Do as `simulate` does, with something beside the nodes; see `Question`."""
     refuse_no_asserts()
     made = open_system(system, options.parameters)
     _refuse_timeless(made)
@@ -88,7 +101,8 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
     if options.predicates is not None:
         made, notes = with_predicates(made, options.predicates)
     wanted, judged = safety_alone(made, options.properties, "a simulation", timed=True)
-    question = _question(made, judged, options)
+    question = _question(made, judged, options, is_steered=companions is not None)
+    question = replace(question, companions=companions, tell=tell)
     refuse_no_place(options, made)
     with held(), watched():
         seeds = _Seeds(question, options)
@@ -115,10 +129,16 @@ def _refuse_timeless(system: System) -> None:
 
 
 def _question(
-    system: System, judged: list[Property], options: SimulateOptions
+    system: System,
+    judged: list[Property],
+    options: SimulateOptions,
+    *,
+    is_steered: bool = False,
 ) -> Question:
     entries = [] if options.weather is None else read_weather(options.weather)
     needed = {fault for name, fault in _FAULTS.items() if getattr(options, name)}
+    if is_steered:
+        needed |= {*able_to_refuse(system)}
     made = _injected(system, needed | faults_of(entries))
     weather = weather_of(entries, made, options.weather or "")
     model, function = _latencies(options.latency, made)
@@ -271,6 +291,7 @@ class _Seeds:
             metrics=files.metrics,
             metric_rows=files.rows,
             plot=files.plot,
+            beside=tuple(run.told for run in runs if run.told is not None),
             notes=(*notes_of(self._question, runs), *files.notes),
         )
 

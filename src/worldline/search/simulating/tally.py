@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, TypeAlias, final
 
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.runs.alarms import Alarms
 from worldline.search.simulating.sampling import RunSample
 from worldline.trace.records import SpanRecord
+from worldline.worlds.companions import Companion
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.weather import WeatherEvent
+
+MakeCompanions: TypeAlias = Callable[[System, int], Sequence[Companion]]
+"""Makes the companions of a run, for a system and the seed of the run."""
 
 FAILED = -1
 """Stands for a handler that failed, in the place of a property."""
@@ -34,6 +39,12 @@ class Question:
         to judge all after each event.
     sample
         Virtual seconds between two samples; None to take none.
+    companions
+        Returns, for the system and a seed, what stands beside the nodes in the run of that
+        seed: new objects for each run, which do the same with the same seed. None where
+        nothing does.
+    tell
+        Returns what is to be known of them when their run is over. It can be pickled.
     """
 
     system: System
@@ -43,6 +54,12 @@ class Question:
     events: int | None
     interval: float | None
     sample: float | None = None
+    companions: MakeCompanions | None = None
+    tell: Callable[[Sequence[Companion]], Any] | None = None
+
+    def companions_of(self, seed: int) -> Sequence[Companion]:
+        """Return what stands beside the nodes in the run of a seed."""
+        return () if self.companions is None else self.companions(self.system, seed)
 
 
 @final
@@ -74,6 +91,8 @@ class SeedTally:
         The numbers of the properties that were judged at intervals alone.
     befell
         The weather whose time came, and whether it ever found what it befalls.
+    told
+        What is to be known of the companions; see `Question`.
     """
 
     seed: int
@@ -89,3 +108,4 @@ class SeedTally:
     samples: list[RunSample] = field(default_factory=list)
     seldom: tuple[int, ...] = ()
     befell: dict[WeatherEvent, bool] = field(default_factory=dict)
+    told: Any = None

@@ -32,6 +32,10 @@ MOST_UNTOLD = 32
 """Messages that are received before their sender is told so."""
 
 
+NOWHERE = HeardEnd(0, -1)
+"""The end of what comes outside connections, where nothing else was heard of a life."""
+
+
 @final
 class Carriers:
     """What a network does with the order of messages, and whether it has connections."""
@@ -61,8 +65,13 @@ class Channel:
     ----------
     last
         When the last message went or came.
+    life
+        That of the peer to whose messages `received` refers; 0 before the first.
     untold
         How many messages were received that the peer has not been told of.
+    opened
+        The life of the peer with which there was a connection when somebody last looked;
+        None if it was lost since.
     stale
         An end of an earlier life of the peer than the one that is heard; that it was lost
         is still to be heard of.
@@ -73,6 +82,8 @@ class Channel:
         "connection",
         "heard",
         "last",
+        "life",
+        "opened",
         "others",
         "received",
         "sent",
@@ -82,31 +93,59 @@ class Channel:
     )
 
     def __init__(self) -> None:
-        self.connection = self.sent = self.received = self.untold = 0
+        self.connection = self.sent = self.received = self.untold = self.life = 0
         self.tail: deque[tuple[SentMessage, float | None]] = deque()
         self.heard: HeardEnd | None = None
         self.closed: HeardEnd | None = None
         self.stale: HeardEnd | None = None
+        self.opened: int | None = None
         self.others: dict[int, float] = {}
         self.last = 0.0
 
-    @property
-    def known(self) -> HeardEnd | None:
-        """The end to whose messages `received` refers."""
-        return self.heard or self.closed
-
     def record(self, life: int | None) -> ChannelRecord:
-        """Return what a checkpoint says of it."""
+        """Return what a checkpoint says of it.
+
+        Parameters
+        ----------
+        life
+            Of the peer, if there is a connection with it.
+        """
+        self.look(life)
+        heard, closed = self.heard, self.closed
+        if self.life and self.life != (heard or closed or NOWHERE).life:
+            heard, closed = None, HeardEnd(self.life, NOWHERE.connection)
         return ChannelRecord(
             self.connection,
             self.sent,
             tuple(message for message, _ in self.tail),
-            self.heard,
-            self.closed,
+            heard,
+            closed,
             self.received,
             tuple(sorted(self.others)),
             life,
         )
+
+    def look(self, life: int | None) -> None:
+        """Take note of the life of the peer, if there is a connection with it."""
+        if life is not None and self.opened is None:
+            self.opened = life
+
+    def hear(self, end: HeardEnd) -> None:
+        """Take note of the end from which a message came over a connection."""
+        if self.heard is not None and self.heard.life < end.life:
+            self.stale = self.stale or self.heard
+        elif self.heard is None and self.opened is not None and self.opened < end.life:
+            self.stale = self.stale or HeardEnd(self.opened, NOWHERE.connection)
+        self.heard = end
+
+    def lose(self) -> None:
+        """Take note that the connection is lost: the one of an earlier life first."""
+        self.connection += 1
+        self.tail = deque(one for one in self.tail if one[1] is not None)
+        self.closed = self.stale or self.heard or self.closed
+        # After the error of an earlier life, the peer's end of this one is open still; but
+        # it would close without a word.
+        self.opened = self.stale = self.heard = None
 
     def acknowledge(self, number: int) -> None:
         """Forget what the peer is known to have received."""
@@ -162,11 +201,11 @@ class Channels:
         for peer in list(self._channels):
             before, after = self._channels[peer], Channel()
             if self._carriers.is_connected:
-                after.closed = before.known
+                after.closed = before.heard or before.closed
             else:
                 after.heard = before.heard
             after.received, after.others = before.received, before.others
-            after.last = before.last
+            after.life, after.last = before.life, before.last
             self._channels[peer] = after
 
     def of(self, peer: int) -> Channel:
@@ -195,11 +234,10 @@ class Channels:
             numbers[CONNECTION] = channel.connection
         if carriers.is_mixed and not connected:
             numbers[LOOSE] = 1
-        known = channel.heard if carriers.is_connected else channel.known
-        if known is not None and channel.received:
+        if self._is_told(channel) and channel.received:
             numbers[RECEIVED] = channel.received
-            if known.life != 1:
-                numbers[RECEIVED_LIFE] = known.life
+            if channel.life != 1:
+                numbers[RECEIVED_LIFE] = channel.life
             channel.untold = 0
         return numbers
 
@@ -215,18 +253,13 @@ class Channels:
         number = numbers.get(SENT)
         if number is None:
             return
-        known = channel.known
-        if known is not None and life < known.life:
+        if life < channel.life:
             return  # one that overtook the end of its sender's life
-        if known is None or life > known.life:
-            channel.received = 0
+        if life > channel.life:
+            channel.life, channel.received = life, 0
             channel.others.clear()
-            channel.stale = channel.stale or channel.heard
-            channel.heard = None
         if not numbers.get(LOOSE):
-            channel.heard = HeardEnd(life, numbers.get(CONNECTION, 0))
-        elif known is None or life > known.life:
-            channel.closed = HeardEnd(life, -1)
+            channel.hear(HeardEnd(life, numbers.get(CONNECTION, 0)))
         if self._carriers.is_connected and not self._carriers.is_mixed:
             channel.received = max(channel.received, number)
         else:
@@ -245,19 +278,18 @@ class Channels:
         channel = self._channels.get(peer)
         if channel is None or not channel.untold:
             return None
-        known = channel.heard if self._carriers.is_connected else channel.known
         channel.untold = 0
-        return None if known is None else (known.life, channel.received)
+        return (channel.life, channel.received) if self._is_told(channel) else None
+
+    def _is_told(self, channel: Channel) -> bool:
+        """Say whether a peer can know what it is told: its life may be over."""
+        if not self._carriers.is_connected:
+            return channel.life > 0
+        return channel.heard is not None and channel.heard.life == channel.life
 
     def lose(self, peer: int) -> None:
         """Take note that the connection with a peer is lost."""
-        channel = self.of(peer)
-        channel.connection += 1
-        channel.tail = deque(one for one in channel.tail if one[1] is not None)
-        if channel.stale is not None:
-            channel.closed, channel.stale = channel.stale, None
-        elif channel.heard is not None:
-            channel.closed, channel.heard = channel.heard, None
+        self.of(peer).lose()
 
     def forget(self, now: float) -> None:
         """Forget what is too old to matter."""

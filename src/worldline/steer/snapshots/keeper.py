@@ -110,7 +110,7 @@ class Snapshots(Companion):
         return None
 
     def seen(self, beside: Beside, event: Event) -> None:
-        self._keepers[beside.me].seen()
+        self._keepers[beside.me].seen(event)
 
     def extensions(
         self, beside: Beside, peer: NodeId, part: str, message: Any

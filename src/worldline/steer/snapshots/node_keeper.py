@@ -122,16 +122,17 @@ class NodeKeeper:
             self._has_started = True  # it is the start
             return
         self._begin()
+        # What the handler sends is on another connection already.
         if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
-            peer = self._system.index[event.peer]
-            self._channels.lose(peer)
-            if self._gather is not None:
-                self._gather.leave_out(peer)
+            self._channels.lose(self._system.index[event.peer])
 
-    def seen(self) -> None:
+    def seen(self, event: Event) -> None:
         """Take note of an event that has happened."""
         self._has_started = True
         self._begin()
+        if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
+            if self._gather is not None:
+                self._gather.leave_out(self._system.index[event.peer])
         assert self._occasions is not None
         self._occasions.happened()
 
@@ -151,8 +152,10 @@ class NodeKeeper:
         number, index = numbers.get(NUMBER, 0), self._system.index[peer]
         if is_number(number) and number > self._log.number:
             self._force(number, is_own=True)
+        channel = self._channels.of(index)
+        channel.look(self._beside.life_of(peer))
         self._channels.receive(index, life, numbers, self._beside.now)
-        if self._channels.of(index).untold > MOST_UNTOLD:
+        if channel.untold > MOST_UNTOLD:
             self._tell_received(index)
 
     def heard(self, peer: NodeId, body: bytes) -> None:

@@ -56,6 +56,11 @@ class Bullet:
         """Say whether this node has the whole file."""
         return len(self.have) == self.size
 
+    @wl.neighbours
+    def peers(self) -> list[wl.NodeId]:
+        """Return the senders of this node, and its receivers."""
+        return [*self.contacts, *self.known, *self.shadow]
+
     # ------------------------------------------------------------------- a receiver
 
     @wl.call

@@ -252,6 +252,12 @@ class Chord:
     def _is_between(self, node: Address, start: Address, end: Address) -> bool:
         return is_between(key_of(node), key_of(start), key_of(end), self.bits)
 
+    @wl.neighbours
+    def known_of(self) -> list[wl.NodeId]:
+        """Return the nodes beside this one in the ring, and those across it."""
+        known = [self.predecessor, *self.successors, *self.fingers]
+        return [node for node in known if isinstance(node, wl.NodeId)]
+
     # ----------------------------------------------------------------------- failures
 
     @wl.transport_error

@@ -36,7 +36,11 @@ from typing import Any, Literal
 
 import worldline as wl
 from worldline.zoo.randtree.properties import PROPERTIES
-from worldline.zoo.randtree.protocol import RandTree
+from worldline.zoo.randtree.protocol import (
+    RECOVERY_PERIOD,
+    EagerRandTree,
+    RandTree,
+)
 from worldline.zoo.randtree.starts import STARTS, Start, joined_by
 
 _OPTIONS = {
@@ -114,6 +118,7 @@ def system(
     silent_resets: int = 0,
     connection_errors: int = 0,
     buffer: int = 20,
+    recovery: float = RECOVERY_PERIOD,
 ) -> wl.System:
     """Let every node join the overlay once, and again after each reset.
 
@@ -133,19 +138,23 @@ def system(
         connections break.
     buffer
         How many messages may be under way from one node to another.
+    recovery
+        Seconds between two probes of a node; they count where time does.
 
     Raises
     ------
     ValueError
-        If there is no bug or no start of such a name.
+        If there is no bug or no start of such a name, or nodes would probe all the time.
     """
     _known("bug", bugs, SWITCHES)
     _known("start", (start,), ("", *STARTS))
+    if recovery <= 0:
+        raise ValueError(f"recovery={recovery:g}: say a number of seconds above 0")
     begin = STARTS[start] if start else Start(joined_by(contacts, size))
     ids = {node.name: node for node in wl.ids(*begin.contacts)}
     room = begin.max_children or max_children
     return wl.System(
-        {node: _fresh(node, room, bugs) for node in ids.values()},
+        {node: _fresh(node, room, bugs, recovery) for node in ids.values()},
         network=wl.streams(buffer=buffer),
         workload=[_driver(ids, *entry) for entry in begin.contacts.items()],
         faults=wl.Faults(
@@ -159,9 +168,13 @@ def system(
     )
 
 
-def _fresh(node: wl.NodeId, max_children: int, bugs: tuple[str, ...]) -> RandTree:
+def _fresh(
+    node: wl.NodeId, max_children: int, bugs: tuple[str, ...], recovery: float
+) -> RandTree:
     bugs = tuple(sorted(bugs))
-    return RandTree(me=node, root=node, max_children=max_children, bugs=bugs)
+    if recovery == RECOVERY_PERIOD:
+        return RandTree(me=node, root=node, max_children=max_children, bugs=bugs)
+    return EagerRandTree(node, node, max_children, bugs, period=recovery)
 
 
 def _driver(ids: Mapping[str, wl.NodeId], name: str, peers: tuple[str, ...]) -> Any:

@@ -101,9 +101,13 @@ class RandTree:
         if self.state is State.INIT:
             self.state = State.JOINED
         if was_alone and (self.peers or "cb7" not in self.bugs):
-            ctx.set_timer(RandTree.recovery, after=RECOVERY_PERIOD)
+            ctx.set_timer(RandTree.recovery, after=self.recovery_period())
         if was_alone and self.peers and self.is_root():
             self._seek(ctx, min(self.peers))
+
+    def recovery_period(self) -> float:
+        """Return how many seconds pass between two probes."""
+        return RECOVERY_PERIOD
 
     def get_parent(self) -> wl.NodeId | None:
         """Return the parent; the root's is itself."""
@@ -112,6 +116,15 @@ class RandTree:
     def is_root(self) -> bool:
         """Say whether this node takes itself for the root."""
         return self.root == self.me
+
+    @wl.neighbours(hops=2)
+    def relatives(self) -> list[wl.NodeId | None]:
+        """Return those above and beside this node, and its children.
+
+        With theirs: a root refuses what would harm a child only if it knows that child's
+        children, of which one may come to it next.
+        """
+        return [self.parent, self.root, *self.children, *self.siblings]
 
     # -------------------------------------------------------------------- joining
 
@@ -357,7 +370,7 @@ class RandTree:
     @wl.timer(when=lambda self: self.state is State.JOINED or "rt3" not in self.bugs)
     def recovery(self, ctx: wl.Context) -> None:
         """Ask one peer, of those not known to be in this tree, for its root."""
-        ctx.set_timer(RandTree.recovery, after=RECOVERY_PERIOD)
+        ctx.set_timer(RandTree.recovery, after=self.recovery_period())
         self._catch_up(ctx)
         strangers = self.peers - self.children - {self.parent, self.root}
         peer = following(strangers, self.last_probed) if strangers else None
@@ -386,3 +399,19 @@ class RandTree:
     ) -> None:
         if self.is_root() and msg.root < self.me:
             self._seek(ctx, msg.root, bug="rt6")
+
+
+@wl.node
+class EagerRandTree(RandTree):
+    """A node that probes more often, or less, than the papers' do.
+
+    Attributes
+    ----------
+    period
+        Seconds between two probes.
+    """
+
+    period: float = RECOVERY_PERIOD
+
+    def recovery_period(self) -> float:
+        return self.period

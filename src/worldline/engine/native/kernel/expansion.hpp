@@ -32,6 +32,7 @@ struct Shared {
     uint32_t depth = 1;
     int64_t states = 0;
     std::vector<Watch> watches;
+    Instead instead;                         // of events that must not happen
     int32_t sample = 0;                      // rows to keep as samples; 0: no symmetry
     std::unique_ptr<WholeStates> whole;      // if they are compared
     bool is_scarce = false;                  // near to `most_states`

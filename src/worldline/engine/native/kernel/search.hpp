@@ -29,7 +29,7 @@ class Search {
            int32_t prune, int32_t done)
         : shared(tables, most_states, prune, done), misses(tables.width), expansion_(shared),
           row_(tables.width), pool_(threads), worth_threads_(worth_threads) {
-        for (int32_t n = 0; n < threads; ++n) workers_.emplace_back(tables);
+        for (int32_t n = 0; n < threads; ++n) workers_.emplace_back(tables, shared.instead);
     }
     virtual ~Search() = default;
 

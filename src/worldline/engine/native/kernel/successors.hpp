@@ -9,6 +9,7 @@
 #include "misses.hpp"
 #include "outcomes.hpp"
 #include "commute.hpp"
+#include "instead.hpp"
 #include "tables.hpp"
 
 namespace worldline {
@@ -63,8 +64,8 @@ class Found {
 // to be tried again. It only reads the tables, so each thread has its own.
 class Successors {
   public:
-    explicit Successors(const Tables& tables)
-        : misses(tables.width), tables_(tables), scratch_(tables.width),
+    Successors(const Tables& tables, const Instead& instead)
+        : misses(tables.width), tables_(tables), instead_(instead), scratch_(tables.width),
           outcomes_(tables, misses), footprints_(tables) {}
     Successors(const Successors&) = delete;
 
@@ -103,7 +104,8 @@ class Successors {
         for (size_t number = 0; number < tables_.sites.size(); ++number) {
             const int32_t* list = list_of(number, row);
             for (const int32_t* event = list + 1, *end = event + *list; event != end; ++event)
-                if (tables_.entries[*event].is_own() && wanted(*event) && happens(*event, row))
+                if (tables_.entries[*event].is_own() && instead_.of(*event) == nullptr &&
+                    wanted(*event) && happens(*event, row))
                     visit(*event);
         }
         return misses.size() == before;
@@ -183,7 +185,8 @@ class Successors {
     bool plan_event(const Group& group, int32_t event, const int32_t* row) {
         const int32_t column = tables_.entries[event].column;
         Step step{0, -1 - event, static_cast<int32_t>(rest_.size()), 0, {}};
-        if (column >= 0 && !group.has(column)) {  // it is handled at another node
+        const bool is_elsewhere = column >= 0 && !group.has(column);  // its node is another
+        if (is_elsewhere || instead_.of(event) != nullptr) {
             steps_.push_back(step);
             return true;
         }
@@ -249,6 +252,13 @@ class Successors {
     }
 
     void outcomes(int32_t event, const int32_t* row, uint64_t fingerprint) {
+        const std::vector<int32_t>* instead = instead_.of(event);
+        if (instead == nullptr) return outcomes_of(event, row, fingerprint);
+        if (!happens(event, row)) return;
+        for (const int32_t one : *instead) outcomes_of(one, row, fingerprint);
+    }
+
+    void outcomes_of(int32_t event, const int32_t* row, uint64_t fingerprint) {
         const int32_t column = tables_.entries[event].column;
         const int32_t local = column < 0 ? 0 : row[column];
         const Outcome& outcome = tables_.outcomes.get(event, local);
@@ -327,6 +337,7 @@ class Successors {
     }
 
     const Tables& tables_;
+    const Instead& instead_;
     std::vector<int32_t> scratch_;
     Found* out_ = nullptr;
     Outcomes outcomes_;

@@ -49,8 +49,8 @@ struct Undecided {
 
 // The private state of one thread, in lines of the cache that no other writes to.
 struct alignas(128) Worker {
-    explicit Worker(const Tables& tables)
-        : look(tables), judge(tables), row(tables.width), scratch(tables.width) {}
+    Worker(const Tables& tables, const Instead& instead)
+        : look(tables, instead), judge(tables), row(tables.width), scratch(tables.width) {}
 
     Successors look;
     Judge<PackedRow> judge;

@@ -1,0 +1,386 @@
+"""Properties as one node can judge them, whose answers stand until what they read changes.
+
+A property has an answer, and so has each element of a ``for_each`` form that it asks. An
+answer is true, false, or unseen where it depends on what the node does not know. Each is
+kept with what was read for it, so that an event asks again only those that read what it
+has changed; and what was asked about an event that is undone is taken back.
+
+An element that is given a node of which nothing is known is unseen without being asked.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection, Iterator
+from itertools import combinations
+from math import comb
+from typing import Any, Literal, TypeAlias, final
+
+from worldline.model.answers import seen_for
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import Timeless, Unseen
+from worldline.model.properties import Property
+from worldline.model.pure import Pure
+from worldline.model.semantics.layout import Layout
+from worldline.model.usercode import activity
+from worldline.model.usercode.divergence import Diverged
+from worldline.model.usercode.running import run_pure, said
+from worldline.model.verdicts import UNSEEN, StateVerdict
+from worldline.model.view import ColumnRead, View
+from worldline.steer.checking.standpoint import Standpoint
+
+
+class Failing(enum.Enum):
+    """The class of the answer of what cannot be asked, as it raises something."""
+
+    FAILS = "fails"
+
+    # As for kinds of events: the hash of a member, by name, would be Python code.
+    __hash__ = object.__hash__
+
+
+FAILS = Failing.FAILS
+
+Answer: TypeAlias = StateVerdict | Literal[Failing.FAILS] | None
+"""What is known of a question; None before it is asked."""
+
+
+class Question:
+    """A question about what a node knows, which its view reads.
+
+    Attributes
+    ----------
+    verdict
+        The answer when it was last asked; None before.
+    own
+        What stays in the view of the fields of the node itself.
+    """
+
+    is_partial = True
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge, self._stand = judge, judge.stand
+        self.verdict: Answer = None
+        self.view = View(judge.stand.system, self)
+        self.own: dict[str, Any] = self.view[judge.me].__dict__
+
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+        raise NotImplementedError
+
+    def answer(self) -> StateVerdict:
+        """Work out the answer."""
+        raise NotImplementedError
+
+    def tell(self, before: Answer) -> None:
+        """Let those know who depend on it that the answer is another one."""
+
+    # -------------------------------------------------------------- as a view's reader
+
+    def read(self, read: ColumnRead) -> Any:
+        """Answer a read, and depend on it."""
+        judge, stand = self._judge, self._stand
+        if read.column < stand.first:
+            what = "what is known of no node" if read.column <= Layout.PARTITION else ""
+            raise Unseen(what or "a history")
+        index, which = divmod(read.column - stand.first, 3)
+        if which == 2:
+            if read.what == "present":
+                return False
+            raise Unseen(f"what is under way to {stand.name_of(index)}")
+        if index != stand.me:
+            judge.readers_of_others.setdefault(index, {})[self] = None
+            return stand.of_other(index, read, which)
+        if which:
+            if read.what == "finished":  # a call that is going on may be the last
+                raise Unseen("which calls are still to come")
+            judge.readers_of_hidden[self] = None
+            return stand.own_hidden(read)
+        name = read.detail[0]
+        judge.readers_of_fields.setdefault(name, {})[self] = None
+        value = stand.own_field(read.detail)
+        if len(read.detail) == 1:
+            self.own[name] = value
+        return value
+
+    def nested(
+        self, view: View, function: Pure, nodes: tuple[NodeId, ...]
+    ) -> StateVerdict:
+        """Answer for one element, where a form is not asked for as a whole."""
+        return seen_for(function, view._apart(), nodes)
+
+    def every(self, view: View, function: Pure, arity: int) -> bool:
+        """Answer for a form; where that is open, as its view takes it."""
+        form = self._judge.form(function, arity)
+        form.askers[self] = None
+        said = form.answer()
+        if said is FAILS:
+            raise Unseen("what fails")
+        return said if type(said) is bool else view._open((function, arity))
+
+
+@final
+class Whole(Question):
+    """A property."""
+
+    def __init__(self, judge: Judge, prop: Property) -> None:
+        super().__init__(judge)
+        self.prop = prop
+
+    @property
+    def name(self) -> str:
+        return self.prop.name
+
+    def answer(self) -> StateVerdict:
+        return self.prop.answer(self.view)
+
+    def tell(self, before: Answer) -> None:
+        unseen = self._judge.unseen
+        if type(self.verdict) is bool:
+            unseen.pop(self, None)
+        else:
+            unseen[self] = None
+
+
+@final
+class Element(Question):
+    """An element of a ``for_each`` form."""
+
+    def __init__(self, judge: Judge, form: Form, nodes: tuple[NodeId, ...]) -> None:
+        super().__init__(judge)
+        self._form, self._nodes = form, nodes
+
+    @property
+    def name(self) -> str:
+        return self._form.function.function.__name__
+
+    def answer(self) -> StateVerdict:
+        return seen_for(self._form.function, self.view, self._nodes)
+
+    def tell(self, before: Answer) -> None:
+        self._form.turn(before, self.verdict)
+
+
+@final
+class Form:
+    """A ``for_each`` form: whether a function holds for all nodes, or pairs of them.
+
+    Attributes
+    ----------
+    askers
+        Who asked it.
+    """
+
+    def __init__(self, judge: Judge, function: Pure, arity: int) -> None:
+        self.function = function
+        self.askers: dict[Question, None] = {}
+        self._judge, self._arity = judge, arity
+        self._elements: dict[tuple[int, ...], Element] = {}
+        self._falses = self._unseens = self._failing = 0
+        self._has_absent = False
+        self.know()
+
+    def answer(self) -> Answer:
+        """Return the answer for all elements, each of which is asked if it has to be."""
+        for element in self._elements.values():
+            if element in self._judge.spoilt:
+                self._judge.ask(element)
+        return self._said()
+
+    def know(self) -> None:
+        """Have an element for each of the nodes that are known by now, or pair of them."""
+        judge, before, elements = self._judge, self._said(), self._elements
+        known = set(combinations(judge.stand.present, self._arity))
+        for nodes in elements.keys() - known:
+            gone = elements.pop(nodes)
+            self._count(gone.verdict, -1)
+            judge.leave(gone)
+        ids = judge.stand.system.ids
+        for nodes in sorted(known - elements.keys()):
+            made = Element(judge, self, tuple(ids[index] for index in nodes))
+            elements[nodes] = made
+            judge.spoilt[made] = None
+        self._has_absent = len(known) < comb(len(ids), self._arity)
+        if self._said() is not before:
+            self._spoil_askers()
+
+    def turn(self, before: Answer, now: Answer) -> None:
+        """Take note that an element has another answer."""
+        said = self._said()
+        self._count(before, -1)
+        self._count(now, 1)
+        if self._said() is not said:
+            self._spoil_askers()
+
+    def _count(self, verdict: Answer, change: int) -> None:
+        if verdict is False:
+            self._falses += change
+        elif verdict is UNSEEN:
+            self._unseens += change
+        elif verdict is FAILS:
+            self._failing += change
+
+    def _said(self) -> Answer:
+        if self._failing:
+            return FAILS
+        if self._falses:
+            return False
+        return UNSEEN if self._unseens or self._has_absent else True
+
+    def _spoil_askers(self) -> None:
+        for asker in self.askers:
+            self._judge.spoilt[asker] = None
+
+
+@final
+class Judge:
+    """The answers of one node, from what it knows.
+
+    Parameters
+    ----------
+    stand
+        What it knows.
+    properties
+        Which it judges.
+
+    Attributes
+    ----------
+    wholes
+        The properties, in order.
+    spoilt
+        The questions whose answers have to be worked out.
+    unseen
+        The properties whose answer is unseen.
+    errors
+        How what was asked has failed, by its name; it is unseen then.
+    """
+
+    def __init__(
+        self, stand: Standpoint, properties: list[Property], errors: dict[str, str]
+    ) -> None:
+        self.stand, self.me = stand, stand.name_of(stand.me)
+        self.spoilt: dict[Question, None] = {}
+        self.unseen: dict[Whole, None] = {}
+        self.errors = errors
+        self.readers_of_fields: dict[str, dict[Question, None]] = {}
+        self.readers_of_hidden: dict[Question, None] = {}
+        self.readers_of_others: dict[int, dict[Question, None]] = {}
+        self._forms: dict[tuple[Pure, int], Form] = {}
+        self._asked: list[tuple[Question, Answer]] = []
+        self.wholes = [Whole(self, prop) for prop in properties]
+        self.spoilt.update(dict.fromkeys(self.wholes))
+
+    def form(self, function: Pure, arity: int) -> Form:
+        """Return a form, by its function and the number of nodes that this is given."""
+        form = self._forms.get((function, arity))
+        if form is None:
+            form = self._forms[function, arity] = Form(self, function, arity)
+        return form
+
+    def field_changed(self, name: str) -> None:
+        """Take note that a field of the node has changed."""
+        readers = self.readers_of_fields.get(name)
+        if readers:
+            self.stand.forget(name)
+            for question in readers:
+                question.own.pop(name, None)
+            self.spoilt.update(readers)
+
+    def hidden_changed(self) -> None:
+        """Take note that its timers have changed, or the positions of its scripts."""
+        self.spoilt.update(self.readers_of_hidden)
+
+    def others_changed(self, indices: list[int]) -> None:
+        """Take note that other things are known of some other nodes."""
+        for form in list(self._forms.values()):
+            form.know()
+        for index in indices:
+            node = self.stand.name_of(index)
+            readers = self.readers_of_others.get(index, {})
+            for question in readers:
+                question.view[node].__dict__.clear()
+            self.spoilt.update(readers)
+
+    def read_anew(self, names: Collection[str]) -> None:
+        """Read fields of the node anew, as an event is undone that has changed them."""
+        for name in names:
+            self.stand.forget(name)
+            for question in self.readers_of_fields.get(name, ()):
+                question.own.pop(name, None)
+
+    def settle(self) -> dict[Whole, Answer]:
+        """Work out all answers that have to be; they can be taken back until the next.
+
+        Returns
+        -------
+        dict
+            The properties that were asked, each with its answer before.
+        """
+        self._asked.clear()
+        try:
+            run_pure(self._settle, _MARK)
+        except Diverged as error:
+            self._give_up(error)
+        asked: dict[Whole, Answer] = {}
+        for question, before in self._asked:
+            if type(question) is Whole:
+                asked.setdefault(question, before)
+        return asked
+
+    def take_back(self) -> None:
+        """Have the answers again that were there before the last settling."""
+        for question, before in reversed(self._asked):
+            now, question.verdict = question.verdict, before
+            if now is not before:
+                question.tell(now)
+        for question, _ in self._asked:
+            if question.verdict is None:
+                self.spoilt[question] = None
+            else:
+                self.spoilt.pop(question, None)
+
+    def ask(self, question: Question) -> None:
+        """Work out one answer."""
+        before = question.verdict
+        self.spoilt.pop(question, None)
+        activity.guarding = True
+        try:
+            question.verdict = question.answer()
+        except Timeless:  # nobody here knows the time of a run
+            question.verdict = UNSEEN
+        except Exception as error:
+            self.errors.setdefault(question.name, said(error))
+            question.verdict = FAILS
+        finally:
+            activity.guarding = False
+        activity.stop = None  # of what has been raised nothing is left
+        self._asked.append((question, before))
+        if question.verdict is not before:
+            question.tell(before)
+
+    def leave(self, question: Question) -> None:
+        """Forget a question that nobody asks any more."""
+        self.spoilt.pop(question, None)
+        for readers in self._readers():
+            readers.pop(question, None)
+
+    def _settle(self) -> None:
+        while self.spoilt:
+            self.ask(next(iter(self.spoilt)))
+
+    def _give_up(self, error: Diverged) -> None:
+        """Take for unseen, for good, what has not been answered and does not return."""
+        self.errors.setdefault("a property", str(error))
+        for question in list(self.spoilt):
+            before, question.verdict = question.verdict, UNSEEN
+            question.tell(before)
+        self.spoilt.clear()
+
+    def _readers(self) -> Iterator[dict[Question, None]]:
+        yield from self.readers_of_fields.values()
+        yield self.readers_of_hidden
+        yield from self.readers_of_others.values()
+
+
+_MARK = 2

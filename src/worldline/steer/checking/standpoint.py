@@ -1,0 +1,121 @@
+"""What one node knows of the state of its system: itself, and some of its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, final
+
+from worldline.model.answers import answer
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import Unseen
+from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
+from worldline.model.system import System
+from worldline.model.view import ColumnRead
+from worldline.steer.snapshots.records import NodeRecord
+from worldline.worlds.kept import fresh
+
+
+@final
+class Standpoint:
+    """A state of which one node is known as it is, and others as they were.
+
+    All else is absent: other nodes, what is under way, histories, budgets.
+
+    Parameters
+    ----------
+    me
+        The index of the node.
+    node
+        Its object, whose fields are read as they are at the time.
+
+    Attributes
+    ----------
+    present
+        The indices of the nodes that are known, in order.
+    """
+
+    def __init__(self, system: System, me: int, node: Any) -> None:
+        self.system, self.me, self.node = system, me, node
+        self.first = system.layout.first
+        self.present: tuple[int, ...] = (me,)
+        self._hidden = self._cell(me)
+        self._records: dict[int, NodeRecord] = {}
+        self._others: dict[int, tuple[Any, Hidden]] = {}
+        self._shown: dict[str, Any] = {}
+
+    def know(self, records: Mapping[int, NodeRecord]) -> list[int]:
+        """Know these neighbours, and no others; return which are others than before."""
+        before = self._records
+        now = {n: record for n, record in records.items() if n != self.me}
+        changed = [n for n in before.keys() | now.keys() if before.get(n) != now.get(n)]
+        for index in changed:
+            self._others.pop(index, None)
+        self._records = now
+        self.present = tuple(sorted((self.me, *now)))
+        return changed
+
+    def set_timers(self, timers: Iterable[PendingTimer]) -> None:
+        """Say which timers of the node are set."""
+        self._hidden.timers = dict.fromkeys(timers, 0.0)
+
+    def forget(self, name: str) -> None:
+        """Read a field of the node anew, that has changed."""
+        self._shown.pop(name, None)
+
+    def own_field(self, path: tuple[str, ...]) -> Any:
+        """Return a field of the node; whoever changes it changes no node."""
+        if len(path) == 1:
+            name = path[0]
+            if name not in self._shown:
+                self._shown[name] = fresh(self.node.__dict__[name])
+            return self._shown[name]
+        return _field(self.node, path)
+
+    def own_hidden(self, read: ColumnRead) -> Any:
+        """Answer a read of the timers of the node, and of what else it keeps."""
+        return answer(read, self._hidden)
+
+    def of_other(self, index: int, read: ColumnRead, which: int) -> Any:
+        """Answer a read of another node.
+
+        Parameters
+        ----------
+        which
+            Of its columns: 0 for its fields, 1 for what is hidden.
+
+        Raises
+        ------
+        Unseen
+            If nothing is known of it.
+        """
+        record = self._records.get(index)
+        if record is None:
+            raise Unseen(f"{self.system.ids[index]}")
+        known = self._others.get(index)
+        if known is None:
+            known = self._others[index] = self._thawed(index, record)
+        return answer(read, known[1]) if which else _field(known[0], read.detail)
+
+    def name_of(self, index: int) -> NodeId:
+        """Return the id of a node."""
+        return self.system.ids[index]
+
+    def _thawed(self, index: int, record: NodeRecord) -> tuple[Any, Hidden]:
+        kind, first = self.system.types[index], self.system.prototypes[index]
+        hidden = self._cell(index)
+        hidden.timers = dict(record.timers)
+        hidden.positions = list(record.positions)
+        return kind.thaw(record.local, first), hidden
+
+    def _cell(self, index: int) -> Hidden:
+        hidden: Any = self.system.cell(self.system.layout.hidden(index))
+        hidden.status = Status.UP
+        made: Hidden = hidden
+        return made
+
+
+def _field(node: Any, path: tuple[str, ...]) -> Any:
+    value = node
+    for name in path:
+        value = value.__dict__[name]
+    return fresh(value)

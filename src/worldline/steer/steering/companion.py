@@ -1,0 +1,288 @@
+"""The companion that steers: it gathers, has failures predicted, and refuses.
+
+It stands beside deployed nodes and beside those of a simulation alike; what differs is who
+predicts, and when the answer comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol, final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import InputError
+from worldline.model.events import Event
+from worldline.model.filters import EventFilter
+from worldline.model.system import System
+from worldline.search.predicting.paths import KnownPath
+from worldline.steer.checking.immediate import ImmediateCheck
+from worldline.steer.refusing import instead_of
+from worldline.steer.snapshots.keeper import Snapshots
+from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
+from worldline.steer.steering.counts import SteeringCounts
+from worldline.steer.steering.findings import Handed
+from worldline.steer.steering.forecasting import Forecast
+from worldline.steer.steering.handing import MARK, letter_of, path_of
+from worldline.steer.steering.modes import SteeringOptions
+from worldline.steer.steering.reporting import Findings
+from worldline.steer.steering.standing import StandingFilters
+from worldline.worlds.companions import Beside, Companion, Effects, Instead
+
+_NOBODY: Mapping[int, NodeRecord] = {}
+
+
+class Predicts(Protocol):
+    """Who predicts."""
+
+    @property
+    def onward(self) -> System:
+        """The system with the faults that may happen in a prediction."""
+
+    def ask(
+        self,
+        beside: Beside,
+        snapshot: NeighbourhoodSnapshot,
+        answer: Callable[[Forecast], None],
+    ) -> None:
+        """Have predicted what may follow a snapshot, and answer later, if this life lasts."""
+
+    def hand(
+        self,
+        beside: Beside,
+        path: KnownPath,
+        snapshot: NeighbourhoodSnapshot | None,
+        answer: Callable[[Forecast], None],
+    ) -> None:
+        """Have tried a path that another node has found, and answer if there is a need."""
+
+
+@final
+class Steering(Companion):
+    """A companion that does what a mode says.
+
+    Parameters
+    ----------
+    predicts
+        Who predicts; None where the mode does not.
+    findings
+        Takes what was found.
+
+    Attributes
+    ----------
+    findings
+        What was found.
+    """
+
+    name = Snapshots.name
+
+    def __init__(
+        self,
+        system: System,
+        options: SteeringOptions,
+        predicts: Predicts | None,
+        findings: Findings,
+    ) -> None:
+        self._system, self._options = system, options
+        self._predicts, self.findings = predicts, findings
+        self.vets = options.vets
+        self.snapshots = Snapshots(
+            system,
+            GatherOptions(interval=options.every, bandwidth=options.bandwidth),
+            self._taken,
+        )
+        self._check = (
+            ImmediateCheck(
+                system, neighbours=self._neighbours, on_unseen=options.on_unseen
+            )
+            if options.vets
+            else None
+        )
+        self._counts = {node: SteeringCounts() for node in system.ids}
+        self._lasts = 2 * options.every
+        self._standing: dict[NodeId, StandingFilters] = {}
+        self._beside: dict[NodeId, Beside] = {}
+        self._last: dict[NodeId, Any] = {}
+        self._why: dict[NodeId, str] = {}
+        self._handed: dict[NodeId, dict[tuple[NodeId, KnownPath], float]] = {}
+
+    def counts(self, me: NodeId) -> SteeringCounts:
+        """Return what it did at a node."""
+        counts = replace(self._counts[me])
+        if self._check is not None and me in self._check.counts:
+            of_check = self._check.counts[me]
+            counts.checked = of_check.checked
+            counts.refused = of_check.refused.total()
+            counts.uncaught = of_check.uncaught.total()
+            counts.unseen = of_check.unseen.total()
+        return counts
+
+    def total(self) -> SteeringCounts:
+        """Return what it did at all nodes."""
+        total = SteeringCounts()
+        for node in self._system.ids:
+            total.add(self.counts(node))
+        return total
+
+    # --------------------------------------------------------------- what it is told
+
+    def joined(self, beside: Beside) -> None:
+        me = beside.me
+        self._beside[me] = beside
+        self._standing[me] = StandingFilters(self._lasts)
+        self._last.pop(me, None)
+        self.snapshots.joined(beside)
+        if self._check is not None:
+            self._check.joined(beside)
+
+    def gate(self, beside: Beside, event: Event) -> Instead | None:
+        me = beside.me
+        # What is blocked has come to the node all the same.
+        self.snapshots.gate(beside, event)
+        standing = self._standing[me]
+        if standing:
+            blocking = standing.blocking(event, beside.now)
+            instead = None if blocking is None else instead_of(self._system, event)
+            if blocking is not None and instead is not None:
+                self._counts[me].blocked += 1
+                self._why[me] = _said(blocking)
+                return instead
+        if self._check is not None:
+            self._check.before(beside, event)
+        return None
+
+    def vet(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
+        if self._check is None:
+            return None
+        instead = self._check.after(beside, event, effects)
+        if instead is not None:
+            self._why[beside.me] = "a property would be false at once"
+        return instead
+
+    def seen(self, beside: Beside, event: Event) -> None:
+        self.snapshots.seen(beside, event)
+
+    def extensions(
+        self, beside: Beside, peer: NodeId, part: str, message: Any
+    ) -> dict[int, int] | None:
+        return self.snapshots.extensions(beside, peer, part, message)
+
+    def noticed(
+        self, beside: Beside, peer: NodeId, life: int, numbers: dict[int, int]
+    ) -> None:
+        self.snapshots.noticed(beside, peer, life, numbers)
+        if self._check is not None:
+            self._check.noticed(beside, peer, life, numbers)
+
+    def heard(self, beside: Beside, peer: NodeId, body: bytes) -> None:
+        if body[: len(MARK)] == MARK:
+            self._take_path(beside, body)
+        else:
+            self.snapshots.heard(beside, peer, body)
+
+    def note(self, beside: Beside) -> str:
+        """Return why the last event was refused."""
+        return self._why.get(beside.me, "")
+
+    def _neighbours(self, me: NodeId) -> Mapping[int, NodeRecord]:
+        """Return the checkpoints that a node has of its neighbours."""
+        snapshot = self.snapshots.latest(me)
+        return _NOBODY if snapshot is None else snapshot.members
+
+    # --------------------------------------------------------------------- forecasts
+
+    def _taken(self, snapshot: NeighbourhoodSnapshot) -> None:
+        """Have predicted what may follow a snapshot, unless it is as the last one."""
+        me = self._system.ids[snapshot.node]
+        counts = self._counts[me]
+        counts.snapshots += 1
+        if self._predicts is None or not self._is_predicting(me):
+            return
+        known = dict(snapshot.members)
+        essence = {index: _essence(record) for index, record in known.items()}
+        if self._last.get(me) == essence:
+            counts.skipped += 1
+            self._standing[me].renew(snapshot.time)
+            return
+        self._last[me] = essence
+        beside = self._beside[me]
+        self._predicts.ask(beside, snapshot, self._answered)
+
+    def _is_predicting(self, me: NodeId) -> bool:
+        chosen = self._options.predicting
+        return chosen is None or me in chosen
+
+    def _take_path(self, beside: Beside, letter: bytes) -> None:
+        """Try a path that another node has found, if this one can refuse something."""
+        if self._predicts is None or not self._options.installs:
+            return
+        try:
+            path = path_of(self._system, letter)
+        except InputError:
+            self._counts[beside.me].malformed += 1
+            return
+        snapshot = self.snapshots.latest(beside.me)
+        self._predicts.hand(beside, path, snapshot, self._answered)
+
+    def _hand(self, beside: Beside, handed: Handed) -> None:
+        """Hand a path to a node that can refuse a step of it, the same one now and then."""
+        key = handed.to, handed.path
+        since = self._handed.get(beside.me, {})
+        last = since.get(key)
+        if last is not None and beside.now - last < self._options.every:
+            return
+        letter = letter_of(handed.path)
+        if letter is None:
+            return
+        for old in [one for one, at in since.items() if beside.now - at > self._lasts]:
+            del since[old]
+        since[key] = beside.now
+        self._handed[beside.me] = since
+        self._counts[beside.me].handed += 1
+        beside.tell(handed.to, self.name, letter)
+
+    def _answered(self, forecast: Forecast) -> None:
+        me = self._system.ids[forecast.snapshot.node]
+        counts, beside = self._counts[me], self._beside[me]
+        counts.predictions += not forecast.is_known
+        counts.states += forecast.states
+        if not forecast.is_known:
+            counts.predicted += len(forecast.findings)
+            for one in forecast.findings:
+                counts.unhelpful += one.action == "unhelpful"
+                counts.elsewhere += one.action == "elsewhere"
+                if one.handed is not None:
+                    self._hand(beside, one.handed)
+        assert self._predicts is not None
+        self.findings.take(self._predicts.onward, forecast, beside.now)
+        if not self._options.installs:
+            return
+        standing, time = self._standing[me], forecast.snapshot.time
+        if beside.now - time > self._lasts:
+            counts.stale += 1
+            return
+        if forecast.is_known:
+            counts.known += standing.put(forecast.filters, time)
+            return
+        counts.filters += len(set(forecast.filters))
+        standing.replace(forecast.filters, time)
+
+
+def _essence(record: Any) -> Any:
+    """Return what of a checkpoint decides what may follow: not its number."""
+    return (
+        record.life,
+        record.local,
+        record.timers,
+        record.positions,
+        record.sequence,
+        record.waiting,
+        record.channels,
+    )
+
+
+def _said(blocking: EventFilter | None) -> str:
+    assert blocking is not None
+    who = "" if blocking.peer is None else f" from {blocking.peer}"
+    return f"a filter blocks {blocking.kind.value} {blocking.name}{who}"

@@ -1,0 +1,200 @@
+"""Forecasts: what may follow a snapshot, and what its node can refuse of it.
+
+References
+----------
+Yabandeh, Knežević, Kostić, Kuncak, "Predicting and Preventing Inconsistencies in Deployed
+Distributed Systems", ACM TOCS 28(1), 2010, sections 3.3 and 4: execution steering.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.filters import EventFilter
+from worldline.model.system import System
+from worldline.runs.start import Beginning
+from worldline.search.predicting.avoiding import candidates, first_who_can_act, trials
+from worldline.search.predicting.options import PredictOptions
+from worldline.search.predicting.paths import KnownPath, fails_again
+from worldline.search.predicting.predictor import Predictor
+from worldline.search.predicting.report import Prediction, PredictReport
+from worldline.steer.snapshots.assembling import begun_from
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot
+from worldline.steer.steering.findings import Action, Finding, Handed
+from worldline.steer.steering.modes import SteeringOptions
+
+_KEPT = 32
+"""Paths that each node knows of, on which something failed."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What was found from one snapshot.
+
+    Attributes
+    ----------
+    snapshot
+        The snapshot.
+    begin
+        The same as a state.
+    findings
+        What may fail.
+    states
+        That were visited.
+    is_known
+        Whether known paths alone were tried; what was predicted follows.
+    """
+
+    snapshot: NeighbourhoodSnapshot
+    begin: Beginning
+    findings: tuple[Finding, ...]
+    states: int
+    is_known: bool
+
+    @property
+    def filters(self) -> tuple[EventFilter, ...]:
+        """What its node should refuse."""
+        chosen = [one.filter for one in self.findings if one.filter is not None]
+        return tuple(dict.fromkeys(chosen))
+
+
+@final
+class Forecaster:
+    """Makes forecasts from the snapshots of one system's nodes.
+
+    Parameters
+    ----------
+    system
+        The system, with the faults that it declares.
+    """
+
+    def __init__(self, system: System, options: SteeringOptions) -> None:
+        self._system, self._options = system, options
+        self._predictor = Predictor(
+            system,
+            PredictOptions(
+                max_states=options.max_states,
+                repeat_cost=options.repeat_cost,
+                faults=options.faults,
+                traces=False,
+                threads=1,
+            ),
+        )
+        self._paths: dict[int, deque[KnownPath]] = {}
+
+    @property
+    def onward(self) -> System:
+        """The system with the faults that may happen in a prediction."""
+        return self._predictor.onward
+
+    def forecasts(self, snapshot: NeighbourhoodSnapshot) -> Iterator[Forecast]:
+        """Yield what known paths lead to from a snapshot, and then what is predicted."""
+        begin = begun_from(self._system, snapshot)
+        me = self._system.ids[snapshot.node]
+        known = self._known(me, begin, snapshot)
+        if known.findings:
+            yield known
+        yield self._predicted(me, begin, snapshot)
+
+    def tried(
+        self, node: int, path: KnownPath, snapshot: NeighbourhoodSnapshot | None
+    ) -> Forecast | None:
+        """Take a path that another node has found; try it, if there is a snapshot.
+
+        Returns
+        -------
+        Forecast or None
+            What to do about it; None if nothing fails, or nothing is to be done.
+        """
+        self._keep(node, path)
+        if snapshot is None:
+            return None
+        begin = begun_from(self._system, snapshot)
+        finding = self._again(self._system.ids[node], begin, path)
+        if finding is None:
+            return None
+        return Forecast(snapshot, begin, (finding,), 0, is_known=True)
+
+    # ------------------------------------------------------------------------ inside
+
+    def _known(
+        self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
+    ) -> Forecast:
+        """Try again the paths on which something failed before."""
+        tried = [self._again(me, begin, path) for path in self._of(snapshot.node)]
+        found = tuple(one for one in tried if one is not None)
+        return Forecast(snapshot, begin, found, 0, is_known=True)
+
+    def _again(self, me: NodeId, begin: Beginning, path: KnownPath) -> Finding | None:
+        """Try a known path; return what can be done about it, if it still fails.
+
+        The filter keeps that path from failing; whether others fail for it, the
+        prediction that follows finds out.
+        """
+        schedule = fails_again(self.onward, begin, path)
+        if not schedule:
+            return None
+        name, cost = path.property, len(schedule)
+        if not self._options.installs:
+            return Finding(me, name, schedule, cost, "reported")
+        for one in candidates(schedule, me, exact=self._options.exact):
+            if fails_again(self.onward, begin, path, [one]) is None:
+                return Finding(me, name, schedule, cost, "filter", one)
+        return None
+
+    def _predicted(
+        self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
+    ) -> Forecast:
+        report = self._predictor.predict(begin)
+        findings = []
+        for prediction in report.predictions:
+            if not prediction.schedule:
+                continue  # it is false already
+            action, chosen = self._acted(me, begin, report, prediction)
+            name, schedule = prediction.property, prediction.schedule
+            path = KnownPath.of(self.onward, begin, name, schedule)
+            handed: Handed | None = None
+            if action == "elsewhere":
+                others = [self._system.ids[index] for index in snapshot.members]
+                to = first_who_can_act(schedule, [one for one in others if one != me])
+                handed = None if to is None else Handed(to, path)
+            findings.append(
+                Finding(me, name, schedule, prediction.cost, action, chosen, handed)
+            )
+            self._keep(snapshot.node, path)
+        self._predictor.forget()
+        return Forecast(snapshot, begin, tuple(findings), report.states, is_known=False)
+
+    def _acted(
+        self,
+        me: NodeId,
+        begin: Beginning,
+        report: PredictReport,
+        prediction: Prediction,
+    ) -> tuple[Action, EventFilter | None]:
+        """Return what is done about a failure that may come."""
+        if not self._options.installs:
+            return "reported", None
+        action: Action = "elsewhere"
+        for trial in trials(
+            self._predictor, begin, report, prediction, me, exact=self._options.exact
+        ):
+            if trial.helps:
+                return "filter", trial.filter
+            action = "unhelpful"
+        return action, None
+
+    def _of(self, node: int) -> deque[KnownPath]:
+        return self._paths.setdefault(node, deque(maxlen=_KEPT))
+
+    def _keep(self, node: int, path: KnownPath) -> None:
+        """Keep a path on which something fails, the latest last."""
+        kept = self._of(node)
+        if path in kept:
+            kept.remove(path)
+        kept.append(path)

@@ -1,0 +1,87 @@
+"""Modes: what is done about failures that are to come."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.faults import Faults
+
+
+class Mode(enum.Enum):
+    """What is done about failures that are to come."""
+
+    OFF = "off"
+    """Nothing."""
+
+    PREDICT = "predict"
+    """They are predicted and reported; no node behaves otherwise."""
+
+    CHECK = "check"
+    """What makes a property false at once is refused; nothing is predicted."""
+
+    STEER = "steer"
+    """They are predicted, and refused by filters; what nobody saw coming is as in check."""
+
+    @property
+    def predicts(self) -> bool:
+        """Whether nodes gather snapshots and predict."""
+        return self in (Mode.PREDICT, Mode.STEER)
+
+    @property
+    def checks(self) -> bool:
+        """Whether the effects of each event are checked before they leave."""
+        return self in (Mode.CHECK, Mode.STEER)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteeringOptions:
+    """What steers, and how.
+
+    Attributes
+    ----------
+    every
+        Seconds from one gathering to the next, if nothing changes.
+    bandwidth
+        Bits a second that a node may spend on it.
+    max_states, repeat_cost, faults
+        Of each prediction; see `predict`.
+    latency
+        Virtual seconds that a prediction takes, where it runs inside a simulation.
+    predicting
+        The nodes that predict; None for all.
+    filters, immediate
+        Whether filters are installed, and the immediate check is made, where the mode has
+        them: to measure what one does without the other.
+    on_unseen
+        Whether an event is allowed of which nobody can say what it makes of a property.
+    exact
+        Whether a filter blocks the content that was predicted alone.
+    """
+
+    mode: Mode = Mode.STEER
+    every: float = 10.0
+    bandwidth: float = 10_000.0
+    max_states: int = 3_000
+    repeat_cost: int | None = 6
+    faults: Faults | str | None = None
+    latency: float = 0.1
+    predicting: Collection[NodeId] | None = None
+    filters: bool = True
+    immediate: bool = True
+    on_unseen: Literal["allow", "refuse"] = "allow"
+    exact: bool = False
+
+    @property
+    def installs(self) -> bool:
+        """Whether filters are installed."""
+        return self.filters and self.mode is Mode.STEER
+
+    @property
+    def vets(self) -> bool:
+        """Whether the immediate check is made."""
+        return self.immediate and self.mode.checks

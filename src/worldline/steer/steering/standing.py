@@ -1,0 +1,60 @@
+"""The filters that stand at a node, for as long as the snapshot that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import final
+
+from worldline.model.events import Event
+from worldline.model.filters import EventFilter
+
+
+@final
+class StandingFilters:
+    """The filters of one node.
+
+    Parameters
+    ----------
+    lasts
+        Seconds for which a snapshot is good.
+    """
+
+    __slots__ = ("_filters", "_lasts", "_until")
+
+    def __init__(self, lasts: float) -> None:
+        self._lasts = lasts
+        self._filters: tuple[EventFilter, ...] = ()
+        self._until = 0.0
+
+    def __len__(self) -> int:
+        return len(self._filters)
+
+    def replace(self, filters: Iterable[EventFilter], time: float) -> None:
+        """Let these stand alone, which rest on a snapshot of a time."""
+        self._filters = tuple(dict.fromkeys(filters))
+        self._until = time + self._lasts
+
+    def put(self, filters: Iterable[EventFilter], time: float) -> int:
+        """Let these stand, too; return how many did not."""
+        joined = tuple(dict.fromkeys((*self._filters, *filters)))
+        new = len(joined) - len(self._filters)
+        self._filters, self._until = joined, max(self._until, time + self._lasts)
+        return new
+
+    def renew(self, time: float) -> None:
+        """Let stand longer what there is: all is as it was when a snapshot was taken."""
+        if self._filters:
+            self._until = max(self._until, time + self._lasts)
+
+    def clear(self) -> None:
+        """Let none stand."""
+        self._filters = ()
+
+    def blocking(self, event: Event, now: float) -> EventFilter | None:
+        """Return a filter that blocks an event; None if none does."""
+        if not self._filters:
+            return None
+        if now > self._until:
+            self._filters = ()
+            return None
+        return next((one for one in self._filters if one.matches(event)), None)

@@ -1,0 +1,206 @@
+"""The scenarios of steering: what they count, and that they show what they are for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from benchmarks.consequence import PUT_OFF
+from benchmarks.steering_judge import Joins, Judge, mean_and_spread
+from benchmarks.steering_rows import Setting, is_there, outcome_of
+
+import worldline as wl
+from benchmarks import steering_churn, steering_figures, steering_ring, steering_rounds
+from worldline.worlds.conditions import Conditions
+from worldline.worlds.latency import latency_of
+from worldline.worlds.simulation import Simulation
+from worldline.worlds.weather import WeatherEvent
+
+OFF = Setting(row="off")
+SCRIPT = Path(steering_churn.__file__).with_name("steering.py")
+needs_steering = pytest.mark.skipif(
+    not is_there("steer"), reason="there is no steering yet"
+)
+
+
+@wl.node
+class Counting:
+    """Counts seconds, and begins anew at four."""
+
+    seconds: int = 0
+
+    @wl.start
+    def begin(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Counting.tick, after=1.0)
+
+    @wl.timer
+    def tick(self, ctx: wl.Context) -> None:
+        self.seconds = (self.seconds + 1) % 4
+        ctx.set_timer(Counting.tick, after=1.0)
+
+    @wl.call
+    def go(self, ctx: wl.Context) -> None:
+        pass
+
+
+@wl.safety
+def is_low(view: wl.View) -> bool:
+    return view.for_each_node(lambda view, node: view[node].seconds < 2)
+
+
+@wl.safety
+def is_not_three(view: wl.View) -> bool:
+    return view.for_each_node(lambda view, node: view[node].seconds != 3)
+
+
+def counting(*weather: WeatherEvent) -> Simulation:
+    (node,) = wl.ids("a")
+    system = wl.System(
+        {node: Counting()},
+        workload=[wl.script(node, [wl.invoke(Counting.go)])],
+        properties=[is_low, is_not_three],
+    ).under_injection("resets", ("resets",))
+    latency = latency_of("constant 1ms")
+    return Simulation(
+        system, Conditions(latency=latency, weather=weather, rate=1e-12), 1
+    )
+
+
+def test_a_judge_counts_what_begins_and_how_many_states_it_lasts():
+    """Of the seconds 1 to 10 the counts are 1, 2, 3, 0, 1, 2, 3, 0, 1, 2."""
+    judge = Judge(simulation := counting(), [is_low, is_not_three])
+    judge.run(10.5)
+    assert judge.actions == 10
+    assert judge.begun == Counter(is_low=3, is_not_three=2)
+    assert judge.inconsistent == 5
+    assert judge.first == 2.0
+    assert simulation.now == 10.5
+
+
+def test_a_join_lasts_from_the_call_until_the_node_has_joined():
+    simulation = counting(WeatherEvent(what="reset", time=5.5))
+    for time in (0.25, 4.25, 5.75):
+        simulation.agenda.note(time, 0, wl.invoke(Counting.go))
+    joins = Joins(simulation, lambda node: node.seconds == 3)
+    Judge(simulation, []).run(10.5, joins.note)
+    # The second was reset at 5.5, and counts from there: 6.5, 7.5, 8.5.
+    assert joins.seconds == [2.75, 2.75]
+    assert mean_and_spread([1.0, 3.0]) == (2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("begun", "counts", "outcome"),
+    [
+        ({"agreement": 1}, {"refused": 1}, "uncaught"),
+        ({}, {"refused": 1, "blocked": 1}, "check"),
+        ({}, {"blocked": 1}, "steered"),
+        ({}, {"predicted": 1}, "untouched"),
+    ],
+)
+def test_a_run_has_one_outcome(
+    begun: dict[str, int], counts: dict[str, int], outcome: str
+):
+    assert outcome_of(Counter(begun), Counter(counts)) == outcome
+
+
+def test_churn_violates_what_randtree_promises_unless_its_bugs_are_fixed():
+    churn = steering_churn.Churn(15.0, "half")
+    found = steering_churn.run(churn, OFF, 0, 0.35)
+    assert found.begun >= 1
+    assert found.inconsistent >= found.begun
+    # A reset each 15 s, and a join after each but perhaps the last ones.
+    assert 0 <= 25 + 84 - len(found.joins) < 10
+    fixed = steering_churn.run(steering_churn.FIXED, OFF, 0, 0.35)
+    assert (fixed.begun, len(fixed.joins)) == (0, 25)
+    together = steering_churn.together([found, fixed])
+    assert together.actions == found.actions + fixed.actions
+    assert steering_churn.line(churn, OFF, together).count("|") == 16
+
+
+def test_half_of_the_resets_are_silent_or_all():
+    times = {
+        silent: sorted((one.time, one.every, one.silent) for one in churn.weather())
+        for churn in steering_churn.CHURNS
+        if churn.every == 15.0
+        for silent in [churn.silent]
+    }
+    assert times["half"] == [(15.0, 30.0, 0.5), (30.0, 30.0, 0.0)]
+    assert times["all"] == [(15.0, 15.0, 0.5)]
+
+
+@pytest.mark.parametrize("bug", steering_rounds.BUGS)
+def test_two_rounds_choose_two_values_unless_the_bug_is_fixed(bug: str):
+    for gap in steering_rounds.gaps(bug, range(5)):
+        found = steering_rounds.run(gap, OFF)
+        assert found.outcome == "uncaught"
+        assert found.violated["agreement"] == 1
+        assert found.decided_s == 0.0  # both know, one of them wrongly
+        fixed = steering_rounds.run(gap._replace(bug=""), OFF)
+        assert fixed.outcome == "untouched"
+        assert fixed.decided_s == 0.0
+
+
+def test_gaps_are_drawn_from_all_of_20_seconds():
+    gaps = [gap.seconds for gap in steering_rounds.gaps("cb1", range(100))]
+    assert 0 < min(gaps) < 2
+    assert 18 < max(gaps) < 20
+    assert gaps[:5] == [gap.seconds for gap in steering_rounds.gaps("cb1", range(5))]
+
+
+def test_the_ring_of_figure_11_breaks_its_promise_and_is_whole_later():
+    for place in islice(steering_ring.places(), 3):
+        found = steering_ring.run(place, OFF)
+        assert found.violated["alone_on_both_sides"] == 1
+        assert found.outcome == "uncaught"
+        assert found.is_whole
+
+
+@needs_steering
+@pytest.mark.parametrize("row", ["check", "steer"])
+def test_nothing_is_violated_where_the_check_stands(row: str):
+    setting = Setting(row=row)
+    for bug in steering_rounds.BUGS:
+        for gap in steering_rounds.gaps(bug, range(2)):
+            found = steering_rounds.run(gap, setting)
+            assert found.outcome in ("steered", "check")
+            assert found.decided_s is not None
+    for place in islice(steering_ring.places(), 2):
+        ring = steering_ring.run(place, setting)
+        assert (ring.outcome in ("steered", "check"), ring.is_whole) == (True, True)
+    churn = steering_churn.Churn(15.0, "half")
+    hours = 0.35 if row == "check" else 0.02
+    assert steering_churn.run(churn, setting, 0, hours).begun == 0
+
+
+def test_rows_are_told_as_a_table_and_to_programs(tmp_path: Path):
+    file = tmp_path / "rows.json"
+    command = [sys.executable, str(SCRIPT), "paxos", "--ci", "--seeds", "2"]
+    done = subprocess.run(
+        [*command, "--rows", "off", "--json", str(file)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "| cb1 | off |" in done.stdout
+    assert "| cb2 | off |" in done.stdout
+    rows = json.loads(file.read_text())
+    assert [(row["bug"], row["outcomes"]["uncaught"]) for row in rows] == [
+        ("cb1", 2),
+        ("cb2", 2),
+    ]
+    assert [len(row["runs"]) for row in rows] == [2, 2]
+
+
+def test_searches_are_drawn_by_the_depth_that_they_completed():
+    found = {"prediction": steering_figures.reaches(PUT_OFF, (100, 300))}
+    depths = [one.depth for one in found["prediction"]]
+    assert depths == sorted(set(depths))
+    drawn = steering_figures.figures(found)
+    assert sorted(drawn) == [f"crystalball-figure-{n}.svg" for n in (13, 19, 20)]
+    assert all("prediction</text>" in figure for figure in drawn.values())
+    assert steering_figures.table(found).count("\n") == 1 + len(depths)
