@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import final
 
 from worldline.model.data.identity import NodeId
@@ -12,7 +11,6 @@ from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import Ending, record
 from worldline.steer.snapshots.assembling import state_of
-from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.trace.records import Trace
 from worldline.worlds.companions import Companion
@@ -28,14 +26,14 @@ class SnapshotRequests(Companion):
     gather
         Lets a node gather one as soon as that is possible.
     counts
-        Returns what each node has counted of its snapshots.
+        Returns what was counted beside a node.
     """
 
     def __init__(
         self,
         system: System,
         gather: Callable[[NodeId], None],
-        counts: Callable[[], Mapping[NodeId, SnapshotCounts]],
+        counts: Callable[[NodeId], Mapping[str, int]],
     ) -> None:
         self._system, self._gather, self._counts = system, gather, counts
         self._waiting: dict[NodeId, list[asyncio.Future[NeighbourhoodSnapshot]]] = {}
@@ -60,9 +58,8 @@ class SnapshotRequests(Companion):
                 wanted.set_result(snapshot)
 
     def counts_of(self, me: NodeId) -> Mapping[str, int]:
-        """Return what a node has counted of its snapshots."""
-        counts = self._counts().get(me)
-        return {} if counts is None else asdict(counts)
+        """Return what was counted beside a node."""
+        return self._counts(me)
 
 
 def _trace(system: System, snapshot: NeighbourhoodSnapshot) -> Trace:

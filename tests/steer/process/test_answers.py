@@ -16,7 +16,8 @@ from worldline.model.network.datagrams import delivery
 from worldline.model.verdicts import Verdict
 from worldline.runs.record import Ending, record
 from worldline.steer.process.answers import AnswerCodec, FoundFailure, PredictorAnswer
-from worldline.trace.format import read
+from worldline.trace.format import lines_of, read
+from worldline.trace.journal.messagepack import pack
 from worldline.trace.json_checks import Malformed
 from worldline.trace.records import Trace
 from worldline.worlds.checkpoint import take
@@ -93,32 +94,29 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> PredictorAnswer:
         (found,) = report.properties
         assert found.trace is not None
         trace, state = read(found.trace), state_trace()
-    failures = (
-        FoundFailure("p", "safety", 7, 5, "filter", FILTERS[1], None, trace),
-        FoundFailure("p", "safety", 9, 0, "reported", None, (B, b"path"), state),
-        FoundFailure("p", "safety", 9, 5, "reported"),
+    failures = tuple(
+        FoundFailure("nobody_hears", 7, "filter", one, None, trace) for one in FILTERS
     )
-    return PredictorAnswer(
-        is_known=False, states=100, failures=failures, filters=(*FILTERS,)
-    )
+    other = FoundFailure("nobody_hears", 9, "reported", None, (B, b"path"), state)
+    return PredictorAnswer(is_known=False, states=100, failures=(*failures, other))
 
 
 def test_an_answer_comes_out_as_it_went_in(answer: PredictorAnswer):
     again = CODEC.decode(CODEC.encode(answer))
     assert again == answer
-    assert [one.matches(HEARD) for one in again.filters] == [True, True, False, False]
-    assert [one.matches(TICK) for one in again.filters] == [False, False, True, True]
+    filters = [one.filter for one in again.failures if one.filter is not None]
+    assert [one.matches(HEARD) for one in filters] == [True, True, False, False]
+    assert [one.matches(TICK) for one in filters] == [False, False, True, True]
 
 
 def test_nothing_but_an_answer_comes_out(answer: PredictorAnswer):
     rng = random.Random(0)
-    few = CODEC.encode(PredictorAnswer(True, 3, (), (*FILTERS,)))
-    all_of_it = CODEC.encode(answer)
+    all_of_it, few = CODEC.encode(answer), pack([True, 3, [GOOD]])
     refused = 0
     for number in range(3_000):
         data = bytearray(all_of_it if number % 10 == 0 else few)
         for _ in range(rng.choice((1, 1, 2, 4))):
-            place = rng.randrange(len(data))
+            place = rng.randrange(len(data) if number % 10 == 0 else 60)
             if rng.random() < 0.2:
                 del data[place : place + rng.randrange(1, 8)]
             else:
@@ -130,25 +128,44 @@ def test_nothing_but_an_answer_comes_out(answer: PredictorAnswer):
     assert refused > 1_000
 
 
-@pytest.mark.parametrize(
-    "spelt",
-    [
-        None,
-        [],
-        [True, 1, [], [], []],
-        [True, True, [], []],
-        [1, 1, [], []],
-        [True, 1, [], [[2, "timer", "", "tick", None, None]]],
-        [True, 1, [], [[-1, "timer", "", "tick", None, None]]],
-        [True, 1, [], [[0, "start", "", "", None, None]]],
-        [True, 1, [], [[0, "timer", "", "tick", None, b"\xc1"]]],
-        [True, 1, [["p", "safety", 1, 1, "eval", None, None, None]], []],
-        [True, 1, [["p", "safety", 1, 1, "filter", None, None, "{}"]], []],
-        [True, 1, [["p", "safety", 1, 1, "filter", None, [5, b""], None]], []],
-    ],
-)
-def test_what_says_something_else_is_refused(spelt: object):
-    from worldline.trace.journal.messagepack import pack
+GOOD = [
+    "nobody_hears",
+    1,
+    "filter",
+    [0, "timer", "", "tick", None, None],
+    [1, b"path"],
+    "\n".join(lines_of(state_trace())),
+]
 
+
+@pytest.mark.parametrize("spelt", [None, [], [True, 1, [], []], [True, True, []]])
+def test_what_is_no_answer_is_refused(spelt: object):
     with pytest.raises(Malformed):
         CODEC.decode(pack(spelt))
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        (0, b"name"),
+        (1, True),
+        (2, "eval"),
+        (3, [2, "timer", "", "tick", None, None]),
+        (3, [-1, "timer", "", "tick", None, None]),
+        (3, [0, "start", "", "", None, None]),
+        (3, [0, "timer", "", "tick", None, b"\xc1"]),
+        (3, [0, "timer", "", "tick", 7, None]),
+        (4, [5, b""]),
+        (4, [0, "text"]),
+        (5, None),
+        (5, ""),
+        (5, "{}"),
+        (5, GOOD[5] + "\n{}"),  # type: ignore[operator]
+        (5, GOOD[5].partition("\n")[0]),  # type: ignore[attr-defined]
+    ],
+)
+def test_a_failure_with_one_thing_wrong_is_refused(place: int, wrong: object):
+    CODEC.decode(pack([True, 1, [GOOD]]))
+    bad = [*GOOD[:place], wrong, *GOOD[place + 1 :]]
+    with pytest.raises(Malformed):
+        CODEC.decode(pack([True, 1, [bad]]))

@@ -27,14 +27,17 @@ class BesideOptions:
         Seconds from one snapshot to the next.
     bandwidth
         Bits a second that a node may spend on them.
+    who
+        Names the nodes, where they are not all there are.
     """
 
     mode: str
     every: float
     bandwidth: float
+    who: str = ""
 
     @classmethod
-    def of(cls, options: RunOptions) -> BesideOptions:
+    def of(cls, options: RunOptions, who: str = "") -> BesideOptions:
         """Return what the options of a run say of it.
 
         Raises
@@ -43,7 +46,7 @@ class BesideOptions:
             If one of them says nothing.
         """
         bandwidth = bits_of(options.gather_bandwidth)
-        return cls(options.mode, options.gather_every, bandwidth)
+        return cls(options.mode, options.gather_every, bandwidth, who)
 
 
 class StandsBeside(Protocol):

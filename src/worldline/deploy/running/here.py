@@ -200,7 +200,9 @@ async def _beside(
     if plan.beside is None:
         yield ()
         return
-    asked = BesideOptions.of(plan.options)
+    is_all = plan.nodes == plan.system.ids
+    who = "" if is_all else "-".join(node.name for node in plan.nodes)
+    asked = BesideOptions.of(plan.options, who)
     async with plan.beside(plan.system, asked, say) as companions:
         yield companions
 

@@ -3,9 +3,10 @@
 import sys
 
 from worldline.steer.process.child import serve
+from worldline.steer.process.forecasts import WORK, forecasting
 from worldline.steer.process.works import Work
 
-WORKS: dict[str, Work] = {}
+WORKS: dict[str, Work] = {WORK: forecasting}
 """What can be asked for, by name."""
 
 if __name__ == "__main__":

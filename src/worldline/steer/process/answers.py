@@ -30,26 +30,24 @@ class FoundFailure:
 
     Attributes
     ----------
-    property, kind
-        What fails: a property, with its kind, or how a handler does.
-    cost, steps
-        See `predict`; and how many steps lead there.
+    property
+        What fails: a property, or how a handler does.
+    cost
+        See `predict`.
     action, filter
         What is to be done about it, in a word; and the filter, if that is one.
     handed
         A letter to another node, if it is to know of it.
     trace
-        How it comes about, from the snapshot on; None if that was told before.
+        How it comes about, from the snapshot on.
     """
 
     property: str
-    kind: str
     cost: int
-    steps: int
     action: str
-    filter: EventFilter | None = None
-    handed: tuple[NodeId, bytes] | None = None
-    trace: Trace | None = None
+    filter: EventFilter | None
+    handed: tuple[NodeId, bytes] | None
+    trace: Trace
 
 
 @final
@@ -65,14 +63,11 @@ class PredictorAnswer:
         That were visited.
     failures
         What may fail.
-    filters
-        What the node should refuse.
     """
 
     is_known: bool
     states: int
     failures: tuple[FoundFailure, ...]
-    filters: tuple[EventFilter, ...]
 
 
 @final
@@ -100,17 +95,14 @@ class AnswerCodec:
                 [
                     [
                         one.property,
-                        one.kind,
                         one.cost,
-                        one.steps,
                         one.action,
                         None if one.filter is None else self._spelt(one.filter),
                         None if one.handed is None else self._letter(*one.handed),
-                        None if one.trace is None else "\n".join(lines_of(one.trace)),
+                        "\n".join(lines_of(one.trace)),
                     ]
                     for one in answer.failures
                 ],
-                [self._spelt(one) for one in answer.filters],
             ]
         )
 
@@ -122,14 +114,11 @@ class AnswerCodec:
         Malformed
             If they are none about this system.
         """
-        is_known, states, failures, filters = listed(
-            self._codec.unpack(data), bool, int, list, list
-        )
+        is_known, states, failures = listed(self._codec.unpack(data), bool, int, list)
         return PredictorAnswer(
             is_known,
             states,
             tuple(map(self._failure, failures)),
-            tuple(map(self._filter, filters)),
         )
 
     # ------------------------------------------------------------------------ inside
@@ -158,20 +147,18 @@ class AnswerCodec:
         )
 
     def _failure(self, spelt: Any) -> FoundFailure:
-        name, kind, cost, steps, action, blocked, handed, trace = listed(
-            spelt, str, str, int, int, str, list | None, list | None, str | None
+        name, cost, action, blocked, handed, trace = listed(
+            spelt, str, int, str, list | None, list | None, str
         )
         if action not in self._actions:
             raise Malformed("", f"nothing that is done: {action[:20]!r}")
         return FoundFailure(
             name,
-            kind,
             cost,
-            steps,
             action,
             None if blocked is None else self._filter(blocked),
             None if handed is None else self._handed(handed),
-            None if trace is None else _trace(trace),
+            _trace(trace),
         )
 
     def _letter(self, to: NodeId, letter: bytes) -> list[Any]:
