@@ -27,7 +27,7 @@ from worldline.search.predicting.predictor import Predictor
 from worldline.steer.deployed import companions_for
 from worldline.steer.process.child import serve
 from worldline.steer.process.predictor import PredictorProcess
-from worldline.steer.process.questions import Question, QuestionCodec
+from worldline.steer.process.questions import PredictorQuestion, QuestionCodec
 from worldline.steer.process.works import AnswersQuestions
 from worldline.steer.snapshots.assembling import begun_from
 from worldline.steer.snapshots.keeper import Snapshots
@@ -133,7 +133,7 @@ class Beside:
         for number in itertools.count(1):
             while not self.is_playing or (latest := snapshots.latest(A)) is None:
                 await asyncio.sleep(0.005)
-            question = codec.encode(Question(latest.node, latest))
+            question = codec.encode(PredictorQuestion(latest.node, latest))
             one.ask(A, question, lambda part: None)
             while one.counts.answered < number:
                 await asyncio.sleep(0.005)

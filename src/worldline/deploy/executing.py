@@ -9,7 +9,7 @@ from typing import Any, final
 from worldline.deploy.clock import HostClock
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
-from worldline.deploy.following import Following, Numbers
+from worldline.deploy.following import Following, NumbersBeside
 from worldline.deploy.recovery import Restored
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
@@ -248,7 +248,7 @@ class NodeExecution:
         before.renew(changed)
         return None
 
-    def _numbers(self, life: Beside) -> Numbers:
+    def _numbers(self, life: Beside) -> NumbersBeside:
         """Return what says which numbers companions put beside a message."""
 
         def beside(peer: NodeId, part: str, message: Any) -> dict[int, int] | None:
@@ -260,7 +260,7 @@ class NodeExecution:
         return beside
 
     def _settle(
-        self, number: int, result: Result, name: str, numbers: Numbers | None
+        self, number: int, result: Result, name: str, numbers: NumbersBeside | None
     ) -> None:
         """Let follow what a handler has done."""
         self.following.settle(number, result, self.lamport, numbers)

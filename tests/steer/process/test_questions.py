@@ -8,7 +8,7 @@ import random
 import pytest
 
 import worldline as wl
-from worldline.steer.process.questions import Question, QuestionCodec
+from worldline.steer.process.questions import PredictorQuestion, QuestionCodec
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
@@ -65,16 +65,16 @@ def snapshot() -> NeighbourhoodSnapshot:
 
 def test_a_snapshot_comes_out_as_it_went_in(snapshot: NeighbourhoodSnapshot):
     for question in (
-        Question(0, snapshot),
-        Question(1, snapshot, b"path"),
-        Question(1, None, b"path"),
+        PredictorQuestion(0, snapshot),
+        PredictorQuestion(1, snapshot, b"path"),
+        PredictorQuestion(1, None, b"path"),
     ):
         assert CODEC.decode(CODEC.encode(question)) == question
 
 
 def test_nothing_but_a_snapshot_comes_out(snapshot: NeighbourhoodSnapshot):
     rng, refused = random.Random(0), 0
-    whole = CODEC.encode(Question(0, snapshot))
+    whole = CODEC.encode(PredictorQuestion(0, snapshot))
     for _ in range(3_000):
         data = bytearray(whole)
         for _ in range(rng.choice((1, 2, 4))):

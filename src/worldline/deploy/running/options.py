@@ -198,8 +198,8 @@ class RunOptions(VerbOptions):
     control: int | None = option(
         None,
         "answer HTTP on this port, 0 for any, to whoever of this machine can read the "
-        "file that says where: call, state, snapshot, metrics, crash, stop; with a process for each "
-        "node on this port and those after it, in order; needs the extra serve",
+        "file that says where: call, state, snapshot, metrics, crash, stop; with a process "
+        "for each node on this port and those after it, in order; needs the extra serve",
         Whole(least=0, metavar="PORT"),
     )
     loop: str = option(

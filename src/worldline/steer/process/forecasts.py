@@ -14,7 +14,7 @@ from worldline.search.predicting.faults import predicted_system
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.process.answers import AnswerCodec, FoundFailure, PredictorAnswer
 from worldline.steer.process.predictor import PredictorProcess
-from worldline.steer.process.questions import Question, QuestionCodec
+from worldline.steer.process.questions import PredictorQuestion, QuestionCodec
 from worldline.steer.process.shapes import listed
 from worldline.steer.process.works import AnswersQuestions
 from worldline.steer.snapshots.assembling import begun_from
@@ -38,7 +38,7 @@ def forecasting(system: System, options: bytes) -> AnswersQuestions:
     forecaster = Forecaster(system, chosen)
     questions, answers = QuestionCodec(system), _answers(system)
 
-    def found(question: Question) -> Iterator[Forecast]:
+    def found(question: PredictorQuestion) -> Iterator[Forecast]:
         if question.path is None:
             assert question.snapshot is not None
             yield from forecaster.forecasts(question.snapshot)
@@ -93,7 +93,7 @@ class ProcessForecasts:
         answer: Callable[[Forecast], None],
     ) -> None:
         """Have predicted what may follow a snapshot."""
-        question = Question(snapshot.node, snapshot)
+        question = PredictorQuestion(snapshot.node, snapshot)
         self._put(beside, beside.me, question, snapshot, answer)
 
     def hand(
@@ -106,7 +106,9 @@ class ProcessForecasts:
         """Have tried a path that another node has found."""
         letter = letter_of(path)
         if letter is not None:
-            question = Question(self._system.index[beside.me], snapshot, letter)
+            question = PredictorQuestion(
+                self._system.index[beside.me], snapshot, letter
+            )
             self._handed = (self._handed + 1) % _MOST_PATHS
             who = beside.me, self._handed
             self._put(beside, who, question, snapshot, answer)
@@ -117,7 +119,7 @@ class ProcessForecasts:
         self,
         beside: Beside,
         who: Any,
-        question: Question,
+        question: PredictorQuestion,
         snapshot: NeighbourhoodSnapshot | None,
         answer: Callable[[Forecast], None],
     ) -> None:

@@ -15,7 +15,7 @@ from worldline.trace.json_checks import Malformed
 
 @final
 @dataclass(frozen=True, slots=True)
-class Question:
+class PredictorQuestion:
     """A question of one node.
 
     Attributes
@@ -42,7 +42,7 @@ class QuestionCodec:
         self._codec = Codec(system)
         self._records = RecordBytes(system, self._codec)
 
-    def encode(self, question: Question) -> bytes:
+    def encode(self, question: PredictorQuestion) -> bytes:
         """Return the bytes of a question.
 
         Raises
@@ -54,7 +54,7 @@ class QuestionCodec:
         spelt = None if snapshot is None else self._spelt(snapshot)
         return self._codec.pack([question.node, spelt, question.path])
 
-    def decode(self, data: bytes) -> Question:
+    def decode(self, data: bytes) -> PredictorQuestion:
         """Return the question of bytes.
 
         Raises
@@ -66,7 +66,7 @@ class QuestionCodec:
         node, snapshot, path = listed(spelt, int, list | None, bytes | None)
         made = None if snapshot is None else self._snapshot(snapshot)
         self._check(node)
-        return Question(node, made, path)
+        return PredictorQuestion(node, made, path)
 
     # ------------------------------------------------------------------------ inside
 
