@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
@@ -25,6 +25,14 @@ class Counts(Protocol):
 
     def counts_of(self, me: NodeId) -> Mapping[str, int]:
         """Return what it has counted beside a node, over all of its lives here."""
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """A companion that sees failures coming."""
+
+    def foreseen(self) -> Sequence[Mapping[str, Any]]:
+        """Return them as JSON data: for each its ``property``, and more."""
 
 
 def gatherer(companions: Iterable[Companion]) -> Gathers:
@@ -51,3 +59,13 @@ def counted_beside(companions: Iterable[Companion], node: NodeId) -> dict[str, i
         if isinstance(one, Counts):
             counted |= one.counts_of(node)
     return counted
+
+
+def foreseen_by(companions: Iterable[Companion]) -> list[dict[str, Any]]:
+    """Return the failures that companions saw coming."""
+    return [
+        dict(found)
+        for one in companions
+        if isinstance(one, Foresees)
+        for found in one.foreseen()
+    ]

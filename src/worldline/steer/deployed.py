@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import final
+from typing import Any, final
 
 from worldline.deploy.running.beside import BesideOptions
 from worldline.model.data.identity import NodeId
@@ -55,7 +55,11 @@ async def companions_for(
             sent = 0 if of_snapshots is None else of_snapshots.sent
             return {**steering.counts(me).to_json(), "snapshot_bytes": sent}
 
-        requests = SnapshotRequests(system, steering.snapshots.gather, counts)
+        def foreseen() -> Sequence[Mapping[str, Any]]:
+            return [one.to_json() for one in findings.all()]
+
+        gather = steering.snapshots.gather
+        requests = SnapshotRequests(system, gather, counts, foreseen)
         teller = _Teller(system.name, options.who, findings, say)
         telling = asyncio.ensure_future(teller.run())
         try:
@@ -83,10 +87,11 @@ class _Teller:
             self.tell()
 
     def tell(self) -> None:
-        """Tell of what was not told yet."""
-        new = [one for one in self._findings.all() if one.property not in self._told]
+        """Write what is new, a shorter run too, and tell of what was not told yet."""
+        new = [one for one in self._findings.all() if one.file is None]
         for note in written(new, self._name):
             self._say(note)
         for one in new:
-            self._told.add(one.property)
-            self._say(f"predicted: {one}")
+            if one.property not in self._told:
+                self._told.add(one.property)
+                self._say(f"predicted: {one}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.system import System
@@ -27,6 +27,8 @@ class SnapshotRequests(Companion):
         Lets a node gather one as soon as that is possible.
     counts
         Returns what was counted beside a node.
+    foreseen
+        Returns the failures that were seen coming, as JSON data.
     """
 
     def __init__(
@@ -34,8 +36,10 @@ class SnapshotRequests(Companion):
         system: System,
         gather: Callable[[NodeId], None],
         counts: Callable[[NodeId], Mapping[str, int]],
+        foreseen: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
     ) -> None:
         self._system, self._gather, self._counts = system, gather, counts
+        self._foreseen = foreseen
         self._waiting: dict[NodeId, list[asyncio.Future[NeighbourhoodSnapshot]]] = {}
 
     async def snapshot(self, me: NodeId) -> Trace:
@@ -60,6 +64,10 @@ class SnapshotRequests(Companion):
     def counts_of(self, me: NodeId) -> Mapping[str, int]:
         """Return what was counted beside a node."""
         return self._counts(me)
+
+    def foreseen(self) -> Sequence[Mapping[str, Any]]:
+        """Return the failures that were seen coming, as JSON data."""
+        return self._foreseen()
 
 
 def _trace(system: System, snapshot: NeighbourhoodSnapshot) -> Trace:

@@ -33,6 +33,9 @@ class Counting(wl.Companion):
     def counts_of(self, me: wl.NodeId) -> Mapping[str, int]:
         return {"joins": self.joins.get(me, 0), "nothing": 0}
 
+    def foreseen(self) -> Sequence[Mapping[str, Any]]:
+        return [{"property": "agreement", "count": len(self.joins)}]
+
 
 def run(folder: Path, **given: Any) -> tuple[Any, list[Any]]:
     log: list[Any] = []
@@ -59,6 +62,7 @@ def test_companions_are_made_for_a_run_and_counted_in_its_report(tmp_path: Path)
     assert log == [BesideOptions("predict", 5, 1_000_000), "over"]
     shown = json.loads(json.dumps(report.to_json()))
     assert (shown["mode"], shown["steering"]) == ("predict", {"joins": 2, "nothing": 0})
+    assert shown["predictions"] == [{"property": "agreement", "count": 2}]
     assert shown["nodes"][0]["steering"] == {"joins": 1, "nothing": 0}
     assert "\n  predict: 2 joins\n" in str(report)
 

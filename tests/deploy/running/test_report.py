@@ -91,6 +91,7 @@ def test_its_json_has_these_keys():
         "nodes",
         "mode",
         "steering",
+        "predictions",
         "replay",
         "error",
         "notes",

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, final
 
+from worldline.deploy.asked import foreseen_by
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.forecast import Forecast
@@ -39,6 +40,7 @@ class LocalNodes:
         self._nodes = frozenset(plan.nodes)
         self._crashed: set[NodeId] = set()
         self.weather: LinkWeather | None = None
+        self.companions: Sequence[Companion] = ()
 
     @property
     def conditions(self) -> LinkConditions:
@@ -130,6 +132,10 @@ class LocalNodes:
         """Return the counts of each."""
         return [self._host.counts(node) for node in self._plan.nodes]
 
+    def foreseen(self) -> list[dict[str, Any]]:
+        """Return the failures that were seen coming."""
+        return foreseen_by(self.companions)
+
     def up(self) -> int:
         """Return how many are up."""
         return sum(map(self._host.is_up, self._nodes))
@@ -181,7 +187,7 @@ async def _hosting(
     )
     await host.bind()
     nodes = LocalNodes(plan, host, ending)
-    nodes.weather = weather
+    nodes.weather, nodes.companions = weather, companions
     if weather is not None:
         for node in plan.nodes:
             weather.begin_life(plan.system.index[node], nodes.incarnation(node))
@@ -235,4 +241,5 @@ async def run_here(
         with ending.failing():
             await until_over(ending, ends, beside)
         seconds = loop.time() - began
-    return RunOutcome(seconds, nodes.counts(), forecast.befell, ending.error)
+    befell, found = forecast.befell, nodes.foreseen()
+    return RunOutcome(seconds, nodes.counts(), befell, ending.error, found)

@@ -118,12 +118,15 @@ class RunOutcome(NamedTuple):
         Whether anything came of each weather event that was due.
     error
         What ended it before its time; None if nothing did.
+    foreseen
+        The failures that nodes saw coming, as JSON data.
     """
 
     seconds: float
     counts: list[NodeCounts]
     befell: Mapping[WeatherEvent, bool]
     error: Exception | None
+    foreseen: list[dict[str, Any]]
 
 
 @final
@@ -145,6 +148,8 @@ class RunReport:
         What ended it before its time; None if nothing did.
     mode
         What was done about failures that were to come.
+    foreseen
+        Those that nodes saw coming, as JSON data.
     notes
         What else is to be known.
     """
@@ -157,6 +162,7 @@ class RunReport:
     replay: str | None
     error: str | None = None
     mode: str = "off"
+    foreseen: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -193,6 +199,7 @@ class RunReport:
             "nodes": [node.to_json() for node in self.nodes],
             "mode": self.mode,
             "steering": self.steering or None,
+            "predictions": list(self.foreseen),
             "replay": self.replay,
             "error": self.error,
             "notes": list(self.notes),

@@ -81,7 +81,7 @@ def run_watched(
 
     async def run(ending: RunEnding) -> RunOutcome:
         counts = await WatchedNode(plan, ending, channel).run()
-        return RunOutcome(0.0, counts, {}, None)
+        return RunOutcome(0.0, counts, {}, None, [])
 
     return _report(plan, in_loop(options.loop, run, to_keys=False))
 
@@ -158,5 +158,6 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
         replay=replay_of(record, target) if is_whole and record is not None else None,
         error=None if error is None else str(error),
         mode=plan.options.mode,
+        foreseen=tuple(outcome.foreseen),
         notes=tuple(notes),
     )

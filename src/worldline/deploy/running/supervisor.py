@@ -87,7 +87,9 @@ class Supervisor:
             seconds = loop.time() - began
         finally:
             await asyncio.gather(*(each.end() for each in self._processes.values()))
-        return RunOutcome(seconds, self.counts(), forecast.befell, self._ending.error)
+        found = [one for each in self._processes.values() for one in each.foreseen]
+        befell, error = forecast.befell, self._ending.error
+        return RunOutcome(seconds, self.counts(), befell, error, found)
 
     # -------------------------------------------------------------- what weather sees
 

@@ -46,9 +46,8 @@ class WatchedNode:
                 if driver is not None:
                     beside.append(driver.run())
                 await until_over(self._ending, [nodes.over()], beside)
-        counts = nodes.counts()
-        self._send_counts(counts)
-        return counts
+        self._send_counts(nodes)
+        return nodes.counts()
 
     async def _told_to_begin(self) -> ChannelLine | None:
         """Wait for the word; None if the node is not to begin any more."""
@@ -75,12 +74,14 @@ class WatchedNode:
     def _say(self, line: str) -> None:
         self._channel.send(said=line)
 
-    def _send_counts(self, counts: Sequence[NodeCounts]) -> None:
-        self._channel.send(counts=[each.to_json() for each in counts])
+    def _send_counts(self, nodes: LocalNodes) -> None:
+        self._channel.send(counts=[each.to_json() for each in nodes.counts()])
+        if found := nodes.foreseen():
+            self._channel.send(foreseen=found)
 
     async def _counting(self, nodes: LocalNodes) -> None:
         while True:
-            self._send_counts(nodes.counts())
+            self._send_counts(nodes)
             await asyncio.sleep(TICK_S)
 
     def _driver(self, nodes: LocalNodes, positions: Sequence[int]) -> Driver:
