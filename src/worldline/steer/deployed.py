@@ -79,6 +79,7 @@ class _Teller:
         self._name = f"{system}-{who}" if who else system
         self._findings, self._say = findings, say
         self._told: set[str] = set()
+        self._written: set[tuple[str, int]] = set()
 
     async def run(self) -> None:
         """Tell, until this is cancelled."""
@@ -88,10 +89,12 @@ class _Teller:
 
     def tell(self) -> None:
         """Write what is new, a shorter run too, and tell of what was not told yet."""
-        new = [one for one in self._findings.all() if one.file is None]
+        found = self._findings.all()
+        new = [one for one in found if (one.property, one.steps) not in self._written]
         for note in written(new, self._name):
             self._say(note)
         for one in new:
+            self._written.add((one.property, one.steps))
             if one.property not in self._told:
                 self._told.add(one.property)
                 self._say(f"predicted: {one}")
