@@ -54,7 +54,7 @@ def randtree(given: argparse.Namespace) -> Iterator[Told]:
     churns = CI_CHURNS if given.ci else (*steering_churn.CHURNS, steering_churn.FIXED)
     hours = given.hours or (CI_HOURS if given.ci else HOURS)
     many, few = (1, 1) if given.ci else (20, 5)
-    for setting in settings(given):
+    for setting in settings(given, steering_churn.STATES):
         seeds = given.seeds or (few if setting.row in PREDICTING else many)
         for churn in churns:
             runs = (
@@ -70,7 +70,7 @@ def randtree(given: argparse.Namespace) -> Iterator[Told]:
 def paxos(given: argparse.Namespace) -> Iterator[Told]:
     """Yield the lines about two rounds with a gap between them."""
     seeds = given.seeds or (5 if given.ci else 100)
-    for setting in settings(given):
+    for setting in settings(given, steering_rounds.STATES):
         refuses = replace(setting, on_unseen="refuse")
         both = [setting, refuses] if setting.row in ("check", "steer") else [setting]
         for one in both:
@@ -92,16 +92,17 @@ def chord(given: argparse.Namespace) -> Iterator[Told]:
     """Yield the lines about the ring."""
     count = given.seeds or (3 if given.ci else 100)
     places = list(islice(steering_ring.places(), count))
-    for setting in settings(given):
+    for setting in settings(given, steering_ring.STATES):
         runs = [steering_ring.run(place, setting) for place in places]
         yield steering_ring.line(setting, runs), steering_ring.as_json(setting, runs)
 
 
-def settings(given: argparse.Namespace) -> Iterator[Setting]:
+def settings(given: argparse.Namespace, states: int) -> Iterator[Setting]:
     """Yield the rows that are asked for, as far as there is what they need."""
     for row in given.rows.split(","):
         if is_there(row):
-            yield Setting(row=row, states=given.states, gather=given.gather)
+            most = given.states or states
+            yield Setting(row=row, states=most, gather=given.gather)
         else:
             print(f"{row}: there is no steering yet", file=sys.stderr)
 
@@ -137,7 +138,7 @@ def main() -> None:
     parser.add_argument("--rows", default=",".join(ROWS), help="some of the rows")
     parser.add_argument("--seeds", type=int, help="runs of each row")
     parser.add_argument("--hours", type=float, help="of each run of randtree")
-    parser.add_argument("--states", type=int, default=3_000, help="of a prediction")
+    parser.add_argument("--states", type=int, help="of each prediction")
     parser.add_argument("--gather", type=float, default=10.0, metavar="SECONDS")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--write", action="store_true", help="into docs/results.md")

@@ -36,6 +36,9 @@ PUBLISHED = (
     "160 refusals, 0 uncaught; 0.8 to 0.9 s to join."
 )
 
+STATES = 3_000
+"""Of a prediction."""
+
 Silent = Literal["half", "all", "none"]
 
 

@@ -36,29 +36,29 @@ class Judge:
     inconsistent
         States in which a property is false.
     first
-        When a property became false for the first time, in virtual seconds; None if
-        none did.
+        By property that became false, when it did for the first time, in virtual seconds.
     """
 
     def __init__(self, simulation: Simulation, properties: Iterable[Property]) -> None:
         world = simulation.world
         self.actions = self.inconsistent = 0
         self.begun: Counter[str] = Counter()
-        self.first: float | None = None
+        self.first: dict[str, float] = {}
         self._simulation = simulation
         self._standing = Standing(world, world.series)
         self._asked = [(p.name, self._standing.of_property(p)) for p in properties]
         self._false: set[str] = set()
 
     def run(
-        self, until: float, note: Callable[[Event], None] = lambda event: None
+        self, until: float, note: Callable[[Event], object] = lambda event: False
     ) -> None:
         """Let the run go on to a time, and judge each state.
 
         Parameters
         ----------
         note
-            Is called with each event when the state after it has been judged.
+            Is called with each event when the state after it has been judged; the run
+            stops there if it returns True.
 
         Raises
         ------
@@ -72,7 +72,8 @@ class Judge:
                 if event.kind is not Kind.START:
                     self.actions += 1
                 self._look()
-                note(event)
+                if note(event) is True:
+                    return
         if simulation.world.failure is not None:
             raise RuntimeError(f"{simulation.event}: {simulation.world.failure}")
 
@@ -81,12 +82,12 @@ class Judge:
         touched, world.touched = world.touched, set()
         if not self._standing.stands(touched):
             false = {name for name, answer in self._asked if not answer.value()}
-            self.begun.update(false - self._false)
+            for name in sorted(false - self._false):
+                self.begun[name] += 1
+                self.first.setdefault(name, self._simulation.now)
             self._false = false
         if self._false:
             self.inconsistent += 1
-            if self.first is None:
-                self.first = self._simulation.now
 
 
 @final

@@ -63,6 +63,9 @@ after C's reset there is one of A."""
 SHOWN = "alone_on_both_sides"
 """The property that the paper's scenario violates."""
 
+STATES = 10_000
+"""Of a prediction: as many as the bug needs from where B has been reset."""
+
 PUBLISHED = "Paper (figure 18, 100 runs): steered 71 %, by the immediate check 29 %, uncaught 0."
 
 
@@ -148,7 +151,7 @@ def run(place: Place, setting: Setting) -> RingRun:
     return RingRun(
         seed=place.seed,
         gap_s=place.seconds,
-        outcome=outcome_of(judge.begun, counts),
+        outcome=outcome_of(judge.begun.total(), counts),
         is_whole=ring.judge(simulation.world.view).holds,
         violated=judge.begun,
         counts=counts,

@@ -59,7 +59,7 @@ class Setting:
     """
 
     row: str
-    states: int = 3_000
+    states: int = 1_000
     gather: float = 10.0
     on_unseen: str = "allow"
 
@@ -80,9 +80,9 @@ class Setting:
         return made
 
 
-def outcome_of(begun: Counter[str], counts: Counter[str]) -> str:
+def outcome_of(violations: int, counts: Counter[str]) -> str:
     """Return which of `OUTCOMES` a run has, by what was violated and what was done."""
-    if begun:
+    if violations:
         return "uncaught"
     if counts["refused"]:
         return "check"

@@ -16,6 +16,7 @@ from worldline.model.kinds import Kind
 from worldline.model.network import permits
 from worldline.model.network.networks import carrier
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
+from worldline.worlds.conditions import Conditions
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.simulation import Simulation
 
@@ -90,12 +91,22 @@ def what_happens(simulation: Simulation, until: float = 20.0, most: int = 400):
 
 @pytest.mark.parametrize("name", some(SYSTEMS))
 def test_a_run_with_companions_that_refuse_nothing_is_the_run_without(name: str):
-    system, conditions = with_bad_weather(SYSTEMS[name])
-    without = what_happens(Simulation(system, conditions, 3))
+    is_as_without(*with_bad_weather(SYSTEMS[name]), 3)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", sorted(SYSTEMS))
+def test_many_runs_with_companions_are_those_without(name: str):
+    for seed in range(10):
+        is_as_without(*with_bad_weather(SYSTEMS[name]), seed)
+
+
+def is_as_without(system: wl.System, conditions: Conditions, seed: int) -> None:
+    without = what_happens(Simulation(system, conditions, seed))
     for vets in (False, True):
         gathering = GoingRound(system)
         gathering.vets = vets
-        beside = Simulation(system, conditions, 3, companions=[gathering])
+        beside = Simulation(system, conditions, seed, companions=[gathering])
         assert what_happens(beside) == without
         handled = [event for _, event, _ in without if event.kind.runs_handler]
         assert gathering.seen_ == handled[: len(gathering.seen_)]
@@ -141,12 +152,22 @@ def instead_of(system: wl.System, event: Event) -> Instead:
 
 @pytest.mark.parametrize("name", sorted(SYSTEMS))
 def test_a_run_of_which_events_are_refused_is_one_of_the_direct_world(name: str):
-    system, conditions = with_bad_weather(SYSTEMS[name])
-    for seed in range(2):
+    follow(*with_bad_weather(SYSTEMS[name]), seeds=2, steps=70)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", sorted(SYSTEMS))
+def test_many_long_runs_of_which_events_are_refused_are_of_the_direct_world(name: str):
+    follow(*with_bad_weather(SYSTEMS[name]), seeds=16, steps=400)
+
+
+def follow(system: wl.System, conditions: Conditions, seeds: int, steps: int) -> None:
+    """Run with refusals by the clock and in the direct world, and compare."""
+    for seed in range(seeds):
         refusing = Refusing(system, seed)
         clocked = Simulation(system, conditions, seed, companions=[refusing])
         direct = DirectWorld(system)
-        for number in range(70):
+        for number in range(steps):
             event = clocked.next(40.0)
             if event is None:
                 break

@@ -32,6 +32,7 @@ class AbsentCell:
     """The cell of a column of which nothing is known: no operation changes it."""
 
     status = Status.ABSENT
+    timed = False
     timers: Mapping[PendingTimer, float] = {}
 
     def is_ready(self, envelope: Envelope) -> bool:

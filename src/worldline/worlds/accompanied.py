@@ -25,9 +25,10 @@ from worldline.worlds.carrying import Carriage, Carried
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import ClockedWorld, SetDelay, fired
 from worldline.worlds.companions import Companion, Instead
+from worldline.worlds.conditions import Conditions
 from worldline.worlds.control_frames import ControlFrames, FrameUnderWay
 from worldline.worlds.courier import Courier
-from worldline.worlds.refusing import Vetted, in_place_of
+from worldline.worlds.refusing import Undo, Vetted, in_place_of
 from worldline.worlds.virtual_life import LaterAction, VirtualLife
 
 PUT_OFF_S = 1.0
@@ -35,7 +36,7 @@ PUT_OFF_S = 1.0
 
 _BEGINS = frozenset({Kind.START, Kind.RESET, Kind.RESTART})
 
-Again: TypeAlias = Callable[[], None]
+Postpone: TypeAlias = Callable[[], None]
 """Lets what was refused come again."""
 
 
@@ -54,16 +55,18 @@ class CourseOfRun(Protocol):
     courier: Courier
 
     def run(
-        self, entry: AgendaEntry, handler: Handler, arguments: tuple[Any, ...]
+        self,
+        entry: AgendaEntry,
+        handler: Handler,
+        arguments: tuple[Any, ...],
+        undo: Undo | None = None,
     ) -> bool:
-        """Run a plain handler."""
+        """Run a plain handler, if nobody undoes it."""
 
     def happen(self, event: Event | None, index: int) -> bool:
         """Let an event happen, unless a companion says otherwise."""
 
-    def let(
-        self, event: Event, index: int, undo: Callable[[], bool] | None = None
-    ) -> bool:
+    def let(self, event: Event, index: int, undo: Undo | None = None) -> bool:
         """Let an event happen, if nobody undoes it."""
 
     def call(self, index: int, call: Invocation) -> bool:
@@ -80,18 +83,15 @@ class Accompaniment:
         The run that they stand in.
     companions
         One object each for all nodes.
-    may_double
-        Whether a message may arrive twice.
     """
 
     def __init__(
         self,
         run: CourseOfRun,
         system: System,
+        conditions: Conditions,
         chance: Chance,
         companions: Sequence[Companion],
-        *,
-        may_double: bool,
     ) -> None:
         self._run, self._system = run, system
         self._world, self._agenda = run.world, run.agenda
@@ -106,12 +106,14 @@ class Accompaniment:
         self._frames = ControlFrames(
             system, chance, run.agenda, run.courier, self._lives
         )
-        self._carriage = Carriage(run.courier.entries, may_double=may_double)
+        self._carriage = Carriage(
+            run.courier.entries, may_double=conditions.duplicate > 0
+        )
         self._put_off: set[int] = set()
         self._noted: tuple[Event | None, str] = None, ""
         # Of a plain handler nobody has to know the event, if nobody wants to.
-        self._is_plain = not (self._vet or system.observers)
-        self._wants_events = bool(self._gates or self._see)
+        self._is_plain = not system.observers
+        self._asks = bool(self._gates or self._see or self._vet)
         run.courier.accompany = self._send
 
     def sorts(self) -> dict[type, Callable[[Any, AgendaEntry], bool]]:
@@ -134,7 +136,7 @@ class Accompaniment:
         self,
         event: Event,
         index: int,
-        put_off: Again | None = None,
+        put_off: Postpone | None = None,
         timer: PendingTimer | None = None,
     ) -> bool:
         """Let an event happen that runs a handler, or something instead of it.
@@ -153,24 +155,8 @@ class Accompaniment:
         """
         if event.kind in _BEGINS:
             self._join(index)
-        life = self._life(index)
-        refusal = self._gate(life, event)
-        if refusal is None:
-            undo: Callable[[], bool] | None = None
-            vetted: Vetted | None = None
-            if self._vet:
-                vetted = undo = Vetted(self._world, life, event, self._vet)
-            if timer is not None:
-                self._fire(index, timer)
-            life.lamport += 1
-            if self._run.let(event, index, undo):
-                self._saw(life, event)
-                return True
-            assert vetted is not None
-            refusal = vetted.refusal
-            assert refusal is not None
-            life.lamport -= 1
-        return self._refuse(life, event, *refusal, put_off)
+        run = partial(self._run.let, event, index)
+        return self._ask(self._life(index), event, run, put_off, timer)
 
     def call(self, event: Event, index: int, again: Any) -> bool:
         """Make a call, or put it off; say whether anything happened.
@@ -228,17 +214,16 @@ class Accompaniment:
         if event is not None:
             return self.happen(event, index, partial(self._come_again, index, carried))
         assert handler is not None
-        if self._wants_events:
-            event = delivery(life.me, envelope)
-            refusal = self._gate(life, event)
-            if refusal is not None:
-                put_off = partial(self._come_again, index, carried)
-                return self._refuse(life, event, *refusal, put_off)
-        life.lamport += 1
-        run.run(entry, handler, (envelope.src, envelope.message))
-        if event is not None:
-            self._saw(life, event)
-        return True
+        arguments = envelope.src, envelope.message
+        if not self._asks:
+            life.lamport += 1
+            return run.run(entry, handler, arguments)
+        event, put_off = (
+            delivery(life.me, envelope),
+            partial(self._come_again, index, carried),
+        )
+        plain = partial(run.run, entry, handler, arguments)
+        return self._ask(life, event, plain, put_off)
 
     def _timer(self, run: CourseOfRun, entry: AgendaEntry) -> bool:
         _, _, index, timer, which = entry
@@ -252,22 +237,16 @@ class Accompaniment:
         life = self._lives[index]
         assert life is not None
         handler = self._system.types[index].plain_timers.get(timer.name)
-        is_plain, event = handler is not None and self._is_plain, None
-        if not is_plain or self._wants_events:
-            event = fired(life.me, timer)
+        put_off = partial(self._set_again, index, timer)
         if handler is None or not self._is_plain:
-            assert event is not None
-            put_off = partial(self._set_again, index, timer)
-            return self.happen(event, index, put_off, timer)
-        if event is not None and (refusal := self._gate(life, event)) is not None:
-            put_off = partial(self._set_again, index, timer)
-            return self._refuse(life, event, *refusal, put_off)
-        self._fire(index, timer)
-        life.lamport += 1
-        run.run(entry, handler, (timer.payload,) if handler.mark.takes_payload else ())
-        if event is not None:
-            self._saw(life, event)
-        return True
+            return self.happen(fired(life.me, timer), index, put_off, timer)
+        payload = (timer.payload,) if handler.mark.takes_payload else ()
+        if not self._asks:
+            self._fire(index, timer)
+            life.lamport += 1
+            return run.run(entry, handler, payload)
+        plain = partial(run.run, entry, handler, payload)
+        return self._ask(life, fired(life.me, timer), plain, put_off, timer)
 
     def _put_off_call(self, run: CourseOfRun, entry: AgendaEntry) -> bool:
         return run.call(entry[2], entry[3].call)
@@ -292,10 +271,31 @@ class Accompaniment:
         del world.hidden[index].timers[timer]
         world.touched.add(self._system.layout.hidden(index))
 
-    def _saw(self, life: VirtualLife, event: Event) -> None:
-        if self._world.failure is None:
-            for companion in self._see:
-                companion.seen(life, event)
+    def _ask(
+        self,
+        life: VirtualLife,
+        event: Event,
+        run: Callable[[Undo | None], bool],
+        put_off: Postpone | None,
+        timer: PendingTimer | None = None,
+    ) -> bool:
+        """Run the handler of an event, if no companion refuses it before or after."""
+        refusal = self._gate(life, event)
+        if refusal is None:
+            vetted = Vetted(self._world, life, event, self._vet) if self._vet else None
+            if timer is not None:
+                self._fire(life.index, timer)
+            life.lamport += 1
+            if run(vetted):
+                if self._see and self._world.failure is None:
+                    for companion in self._see:
+                        companion.seen(life, event)
+                return True
+            assert vetted is not None
+            assert vetted.refusal is not None
+            refusal = vetted.refusal
+            life.lamport -= 1
+        return self._refuse(life, event, *refusal, put_off)
 
     def _join(self, index: int) -> None:
         """Let a life of a node begin."""
@@ -328,7 +328,7 @@ class Accompaniment:
         event: Event,
         companion: Companion,
         instead: Instead,
-        put_off: Again | None,
+        put_off: Postpone | None,
     ) -> bool:
         """Let happen instead of an event what a companion wants."""
         if put_off is None:

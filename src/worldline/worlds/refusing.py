@@ -7,8 +7,8 @@ it is not open yet, `drop` for a datagram. A timer or a call that is put off is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, final
 
 from worldline.model.errors import ModelError
 from worldline.model.events import Event
@@ -18,13 +18,19 @@ from worldline.model.kinds import Kind
 from worldline.model.network import permits
 from worldline.model.network.datagrams import concerning
 from worldline.model.network.networks import carrier
+from worldline.model.node import Handler
+from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.layout import Layout
+from worldline.model.semantics.plain import mark_of
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
 from worldline.worlds.clocked import ClockedWorld
 from worldline.worlds.companions import Companion, Instead
 from worldline.worlds.undoing import Before
 from worldline.worlds.virtual_life import VirtualLife
+
+Undo: TypeAlias = Callable[[], bool]
+"""Puts back what was before an event, if that is not to be; says whether it did."""
 
 REFUSING = ("drops", "connection_errors")
 """The faults that stand in the place of messages, by their names in `Faults`."""
@@ -93,6 +99,39 @@ class Vetted:
             world.touched.add(column)
         layout = world.system.layout
         world.touched.update((layout.local(index), layout.hidden(index)))
+
+
+def run_vetted(
+    world: ClockedWorld,
+    index: int,
+    handler: Handler,
+    arguments: tuple[Any, ...],
+    now: float,
+    undo: Undo,
+) -> Result | Failure | None:
+    """Run a plain handler as `ClockedWorld.run` does; None if it was undone.
+
+    Whoever looks at its node after each handler does so only if it was not.
+    """
+    hidden, before = world.hidden[index], world.hidden[index].counter
+    then, world.then = world.then, None
+    try:
+        result = world.run(index, handler, arguments, now)
+    finally:
+        world.then = then
+    if type(result) is Failure:
+        return result
+    after, hidden.counter = hidden.counter, before
+    if undo():
+        return None
+    hidden.counter = after
+    if then is not None:
+        world.series.enter(mark_of(handler))
+        try:
+            then(index)
+        finally:
+            world.series.leave()
+    return result
 
 
 def in_place_of(world: ClockedWorld, event: Event, instead: Instead) -> Event | None:

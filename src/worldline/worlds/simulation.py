@@ -40,6 +40,7 @@ from worldline.worlds.clocked import SetDelay, fired
 from worldline.worlds.companions import Companion
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.courier import Courier
+from worldline.worlds.refusing import Undo, run_vetted
 from worldline.worlds.weather import WeatherEvent, event_of
 
 _BREAK = frozenset(
@@ -113,10 +114,7 @@ class Simulation:
         self._sorts = _SORTS
         self._beside: Accompaniment | None = None
         if companions:
-            may_double = conditions.duplicate > 0
-            self._beside = Accompaniment(
-                self, system, chance, companions, may_double=may_double
-            )
+            self._beside = Accompaniment(self, system, conditions, chance, companions)
             self._sorts = {**_SORTS, **self._beside.sorts()}
         self._keeps_delays = system.timed or self._beside is not None
         for index in range(len(system.ids)):
@@ -196,12 +194,22 @@ class Simulation:
         return self.world.outcome(self._result)
 
     def run(
-        self, entry: AgendaEntry, handler: Handler, arguments: tuple[Any, ...]
+        self,
+        entry: AgendaEntry,
+        handler: Handler,
+        arguments: tuple[Any, ...],
+        undo: Undo | None = None,
     ) -> bool:
-        """Run a plain handler, and note what follows from it."""
+        """Run a plain handler, and note what follows from it; False if it is undone."""
         self._event, self._entry, self.alone = None, entry, entry[2]
         world, index, agenda = self.world, entry[2], self.agenda
-        result = self._result = world.run(index, handler, arguments, entry[0])
+        if undo is None:
+            result = self._result = world.run(index, handler, arguments, entry[0])
+        else:
+            kept = run_vetted(world, index, handler, arguments, entry[0], undo)
+            if kept is None:
+                return False
+            result = self._result = kept
         if type(result) is Failure:
             return True
         door = world.door
@@ -224,9 +232,7 @@ class Simulation:
             return self._beside.happen(event, index)
         return self.let(event, index)
 
-    def let(
-        self, event: Event, index: int, undo: Callable[[], bool] | None = None
-    ) -> bool:
+    def let(self, event: Event, index: int, undo: Undo | None = None) -> bool:
         """Let an event happen, and note what follows from it; False if it is undone.
 
         Parameters

@@ -16,10 +16,14 @@ from worldline.model.network import Network
 from worldline.model.verdicts import Verdict
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.report import SimulateReport
+from worldline.search.simulating.seed_run import JudgedRun
 from worldline.search.simulating.simulate import simulate_beside
+from worldline.search.simulating.tally import Question
 from worldline.show.steps import run_lines
 from worldline.trace.format import read
 from worldline.worlds.companions import Beside, Companion, Instead
+from worldline.worlds.conditions import Conditions
+from worldline.worlds.latency import latency_of
 
 A, B = wl.ids("a", "b")
 
@@ -155,3 +159,22 @@ def test_the_same_seed_is_the_same_run_in_any_number_of_processes(tmp_path: Path
     two = run("streams", tmp_path / "two.wl", seed=1, seeds=3, threads=2, seconds=4.0)
     assert one.verdict.value == "unknown"
     assert (one.events, one.messages, one.lost) == (two.events, two.messages, two.lost)
+
+
+def test_what_is_to_be_known_of_companions_is_told_with_the_run_of_their_seed():
+    question = Question(
+        system=talkers("datagrams").under_injection("refusals", ("drops",)),
+        conditions=Conditions(latency=latency_of("constant 10ms")),
+        wanted=[],
+        seconds=5.0,
+        events=None,
+        interval=None,
+        companions=fickle,
+        tell=told,
+    )
+    one, two, again = (
+        JudgedRun(question, seed, lambda: None).run() for seed in (1, 2, 1)
+    )
+    assert one.told == again.told
+    assert {*one.told} == {"Word", "say"}
+    assert one.told != two.told

@@ -125,7 +125,9 @@ class ImmediateCheck:
 
     def joined(self, beside: Beside) -> None:
         """Take note that a life begins, of which nothing has been judged."""
-        self._ones.pop(beside.me, None)
+        known = self._ones.pop(beside.me, None)
+        if known is not None:
+            self._one(beside).outdated = known.outdated
 
     def noticed(
         self, beside: Beside, peer: NodeId, life: int, numbers: Mapping[int, int]
@@ -150,10 +152,11 @@ class ImmediateCheck:
     def before(self, beside: Beside, event: Event) -> None:
         """Take note of what a node knows before an event."""
         one = self._one(beside)
-        if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
-            self.superseded(beside.me, event.peer)
         records = self._neighbours(beside.me)
         if records is not one.given or one.has_to_learn:
+            one.learn(records)
+        if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
+            self.superseded(beside.me, event.peer)
             one.learn(records)
         if one.judge.spoilt and event.kind not in _BEGINS:
             one.judge.settle()

@@ -280,12 +280,11 @@ class Judge:
 
     def field_changed(self, name: str) -> None:
         """Take note that a field of the node has changed."""
-        readers = self.readers_of_fields.get(name)
-        if readers:
-            self.stand.forget(name)
-            for question in readers:
-                question.own.pop(name, None)
-            self.spoilt.update(readers)
+        self.stand.forget(name)
+        readers = self.readers_of_fields.get(name, {})
+        for question in readers:
+            question.own.pop(name, None)
+        self.spoilt.update(readers)
 
     def hidden_changed(self) -> None:
         """Take note that its timers have changed, or the positions of its scripts."""

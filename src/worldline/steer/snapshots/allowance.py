@@ -51,12 +51,19 @@ class Allowance:
         self._fill(now)
         return self._left > -_LENT_S * self._rate
 
-    def wait(self, now: float) -> float | None:
-        """Return in how many seconds something may be sent; None if nobody knows."""
+    def wait(self, now: float, spared: float) -> float | None:
+        """Return in how many seconds something may be sent; None if nobody knows.
+
+        Parameters
+        ----------
+        spared
+            The part of what can be saved up that is to be left.
+        """
         self._fill(now)
-        if self._left > 0:
+        lacking = spared * self._most - self._left
+        if lacking < 0:
             return 0.0
-        return None if self._share is not None else (1 - self._left) / self._rate
+        return None if self._share is not None else (1 + lacking) / self._rate
 
     def _fill(self, now: float) -> None:
         self._left = min(self._most, self._left + (now - self._at) * self._rate)

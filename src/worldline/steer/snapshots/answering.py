@@ -8,7 +8,15 @@ from typing import final
 from worldline.steer.snapshots.allowance import Allowance
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.gathering import KnownBodies
-from worldline.steer.snapshots.letters import Busy, Gone, Letter, Reply, Request, Same
+from worldline.steer.snapshots.letters import (
+    NAMES,
+    Busy,
+    Gone,
+    Letter,
+    Reply,
+    Request,
+    Same,
+)
 from worldline.steer.snapshots.log import CheckpointLog, digest_of
 from worldline.steer.snapshots.packing import packed
 
@@ -48,7 +56,7 @@ class Answering:
             counts.gone += 1
             return Gone(request.gather, self._log.number)
         number = kept.record.number
-        names = self._neighbours() if request.names else ()
+        names = self._neighbours() if request.flags & NAMES else ()
         counts.replies += 1
         if kept.digest == request.have:
             counts.same += 1
@@ -64,4 +72,4 @@ class Answering:
             counts.difference_bytes += len(body)
         else:
             counts.packed_bytes += len(body)
-        return Reply(request.gather, number, bool(base), names, body)
+        return Reply(request.gather, number, bool(base), body, names)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol, final
 
-from worldline.steer.snapshots.letters import Gone, Reply, Request, Same
+from worldline.steer.snapshots.letters import NAMES, NEWS, Gone, Reply, Request, Same
 from worldline.steer.snapshots.log import Kept, digest_of
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.packing import unpacked
@@ -20,6 +20,7 @@ from worldline.steer.snapshots.records import NodeRecord
 from worldline.trace.json_checks import Malformed
 
 _ROUNDS = 2
+_NAMES = 128
 _MOST_KNOWN = 64
 """Neighbours of which the last checkpoint is remembered."""
 
@@ -78,8 +79,8 @@ class Gather:
         Tells its replies from those of others; a second round takes the next one.
     number
         Of the checkpoints that are asked for.
-    is_own
-        Whether the node has begun by itself, and not because it was asked.
+    has_news
+        Whether something has changed at the node, so that its neighbours gather as well.
     names
         Whether neighbours of neighbours are asked, too.
 
@@ -101,11 +102,11 @@ class Gather:
         *,
         name: int,
         number: int,
-        is_own: bool,
+        has_news: bool,
         names: bool,
     ) -> None:
         self._asking, self._options, self._known = asking, options, known
-        self._is_own, self._names = is_own, names
+        self._has_news, self._names = has_news, names
         self.name, self.number = name, number
         self.own = asking.take(number)
         self.members: dict[int, NodeRecord] = {}
@@ -214,8 +215,7 @@ class Gather:
             self.name,
             self.number,
             digest_of(base) if base else b"",
-            self._is_own,
-            self._names and via is None,
+            NEWS * self._has_news | NAMES * (self._names and via is None),
             life,
             received,
         )
@@ -234,7 +234,7 @@ class Gather:
             return
         if self._gone and self._round < _ROUNDS:
             self._round += 1
-            self.name += 1
+            self.name = following(self.name)
             self.number = max(self.number, *self._gone.values())
             self.own = self._asking.take(self.number)
             again = [*self.members, *self._gone]
@@ -246,6 +246,11 @@ class Gather:
         self.absent |= set(self._gone)
         self.close()
         self._asking.gathered(self)
+
+
+def following(name: int) -> int:
+    """Return the name of the next gather: one of few, which take one byte each."""
+    return (name + 1) % _NAMES
 
 
 def _nothing() -> None:

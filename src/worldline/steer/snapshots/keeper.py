@@ -27,9 +27,6 @@ from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
 from worldline.trace.journal.codec import Codec
 from worldline.worlds.companions import Beside, Companion, Instead
 
-_COUNTED = (1 << 32) - 1
-"""Stands for an incarnation, where the bytes of a frame are counted."""
-
 
 @final
 class Snapshots(Companion):
@@ -71,7 +68,7 @@ class Snapshots(Companion):
             Carriers(system),
             RecordBytes(system, codec),
             self.name,
-            len(codec.control(len(system.ids) - 1, _COUNTED, self.name, b"")),
+            len(codec.control(len(system.ids) - 1, 1, self.name, b"")),
             taken or _taken,
         )
         self._keepers: dict[NodeId, NodeKeeper] = {}

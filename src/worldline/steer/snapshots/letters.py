@@ -36,10 +36,9 @@ class Request(NamedTuple):
         That of the checkpoint.
     have
         The hash of the last checkpoint of that node that the asking one has, or nothing.
-    is_own
-        Whether the asking node has begun by itself, and not because it was asked.
-    names
-        Whether the reply is to name the neighbours of the node.
+    flags
+        `NEWS` if something has changed at the asking node, and is to be looked at by all;
+        `NAMES` if the reply is to name the neighbours of the node.
     life, received
         Up to which message of which life the asking node has received what the other
         sent, and no later than the number says; both 0 if there is nothing new to say.
@@ -48,10 +47,12 @@ class Request(NamedTuple):
     gather: int
     number: int
     have: bytes
-    is_own: bool
-    names: bool
-    life: int
-    received: int
+    flags: int
+    life: int = 0
+    received: int = 0
+
+
+NEWS, NAMES = 1, 2
 
 
 class Reply(NamedTuple):
@@ -61,17 +62,17 @@ class Reply(NamedTuple):
     ----------
     is_difference
         Whether it is compressed against the one that the asking node has.
-    neighbours
-        Those of the node, by index.
     body
         The bytes, compressed.
+    neighbours
+        Those of the node, by index.
     """
 
     gather: int
     number: int
     is_difference: bool
-    neighbours: tuple[int, ...]
     body: bytes
+    neighbours: tuple[int, ...] = ()
 
 
 class Same(NamedTuple):
@@ -79,7 +80,7 @@ class Same(NamedTuple):
 
     gather: int
     number: int
-    neighbours: tuple[int, ...]
+    neighbours: tuple[int, ...] = ()
 
 
 class Gone(NamedTuple):
@@ -139,8 +140,12 @@ _NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 
 
 def write(letter: Letter) -> bytes:
-    """Return a letter as bytes."""
-    return pack([_NUMBERS[type(letter)], *letter])
+    """Return a letter as bytes; what it need not say is left out."""
+    kind = type(letter)
+    items, least = list(letter), len(kind._fields) - len(kind._field_defaults)
+    if tuple(items[least:]) == tuple(kind._field_defaults.values()):
+        del items[least:]
+    return pack([_NUMBERS[kind], *items])
 
 
 def read(data: bytes) -> Letter:
@@ -161,6 +166,8 @@ def read(data: bytes) -> Letter:
         raise Malformed("", "a letter of an unknown kind")
     kind: Any = _KINDS[number]
     checks = _CHECKS[kind]
+    if len(items) == len(checks) - len(kind._field_defaults):
+        items += [_plain(value) for value in kind._field_defaults.values()]
     if len(items) != len(checks):
         raise Malformed("", f"a {kind.__name__} of {len(items)} items")
     for check, item in zip(checks, items, strict=True):
@@ -168,6 +175,10 @@ def read(data: bytes) -> Letter:
             raise Malformed("", f"a {kind.__name__} that is none")
     made: Letter = kind(*[tuple(i) if type(i) is list else i for i in items])
     return made
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if type(value) is tuple else value
 
 
 def _is_digest(value: Any) -> bool:
@@ -189,11 +200,8 @@ def _are_numbers(value: Any) -> bool:
 
 
 _CHECKS: dict[type[Letter], tuple[Any, ...]] = {
-    Request: (
-        *(is_number, is_number, _is_digest, _is_flag, _is_flag),
-        *(is_number, is_number),
-    ),
-    Reply: (is_number, is_number, _is_flag, _are_numbers, _is_bytes),
+    Request: (is_number, is_number, _is_digest, *[is_number] * 3),
+    Reply: (is_number, is_number, _is_flag, _is_bytes, _are_numbers),
     Same: (is_number, is_number, _are_numbers),
     Gone: (is_number, is_number),
     Busy: (is_number,),

@@ -7,7 +7,7 @@ from typing import Any
 from worldline.model.checkpointing import checkpointing, neighbours_of
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import Channels
-from worldline.steer.snapshots.options import MEMORY_S, GatherOptions
+from worldline.steer.snapshots.options import MEMORY_S
 from worldline.worlds.companions import Beside
 
 
@@ -21,11 +21,10 @@ def neighbourhood(
     index: int,
     beside: Beside,
     channels: Channels,
-    options: GatherOptions,
     *,
     is_connected: bool,
 ) -> tuple[int, ...]:
-    """Return the indices of a node's neighbours, those first that matter most.
+    """Return the indices of all neighbours of a node, those first that matter most.
 
     Parameters
     ----------
@@ -54,4 +53,4 @@ def neighbourhood(
             )
         ]
         said = tuple(peer for _, peer in sorted(found))
-    return said[: options.most_neighbours]
+    return said

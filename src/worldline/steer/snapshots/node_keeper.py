@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model.checkpointing import left_out
+from worldline.model.data.content import order_key
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
+from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.steer.snapshots.agreement import has_orphans
 from worldline.steer.snapshots.allowance import Allowance
 from worldline.steer.snapshots.answering import Answering
 from worldline.steer.snapshots.channels import MOST_UNTOLD, NUMBER, Carriers, Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
-from worldline.steer.snapshots.gathering import Gather, KnownBodies
+from worldline.steer.snapshots.gathering import Gather, KnownBodies, following
 from worldline.steer.snapshots.letters import (
+    NEWS,
     Busy,
     Gone,
     Letter,
@@ -41,8 +44,9 @@ from worldline.trace.json_checks import Malformed
 from worldline.worlds.access_links import size_of
 from worldline.worlds.companions import Beside
 
-_NAMES = 1 << 10
-"""Gathers of a life that have names of their own; then they come again."""
+
+_SPARED = 0.5
+"""The part of what it may save up that a node keeps for answers, if a gather can wait."""
 
 
 @final
@@ -114,7 +118,6 @@ class NodeKeeper:
         self._beside, self._gather, self._latest = beside, None, None
         self._occasions, self._has_started = None, False
         self._channels.begin(beside.incarnation)
-        self._name = beside.incarnation % _NAMES * _NAMES
 
     def gate(self, event: Event) -> None:
         """Take note of an event that is about to happen."""
@@ -130,9 +133,9 @@ class NodeKeeper:
         """Take note of an event that has happened."""
         self._has_started = True
         self._begin()
-        if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
-            if self._gather is not None:
-                self._gather.leave_out(self._system.index[event.peer])
+        is_error = event.kind is Kind.TRANSPORT_ERROR
+        if is_error and event.peer is not None and self._gather is not None:
+            self._gather.leave_out(self._system.index[event.peer])
         assert self._occasions is not None
         self._occasions.happened()
 
@@ -151,7 +154,7 @@ class NodeKeeper:
         self._begin()
         number, index = numbers.get(NUMBER, 0), self._system.index[peer]
         if is_number(number) and number > self._log.number:
-            self._force(number, is_own=True)
+            self._force(number, has_news=False)
         channel = self._channels.of(index)
         channel.look(self._beside.life_of(peer))
         self._channels.receive(index, life, numbers, self._beside.now)
@@ -243,7 +246,7 @@ class NodeKeeper:
     def look(self) -> Any:
         """Return what calls for a snapshot when it changes."""
         fields, kind = self._options.fields, self._system.types[self._index]
-        local, neighbours = self._local(), self._neighbours()
+        local, neighbours = self._local(), frozenset(self._all_neighbours())
         if fields is None:
             return local, neighbours
         pairs = zip(kind.identity, local[1:], strict=True)
@@ -253,17 +256,17 @@ class NodeKeeper:
         """Return the number of its last checkpoint."""
         return self._log.number
 
-    def wait(self) -> float | None:
-        """Return in how many seconds it may send something; None if nobody knows."""
-        return self._allowance.wait(self._beside.now)
+    def wait(self, *, has_news: bool) -> float | None:
+        """Return in how many seconds it may gather; None if nobody knows."""
+        return self._allowance.wait(self._beside.now, _SPARED if has_news else 0.0)
 
-    def begin(self, number: int, *, is_own: bool) -> bool:
+    def begin(self, number: int, *, has_news: bool) -> bool:
         """Begin a gather; say whether it could: one at a time."""
         if self._gather is not None or not is_number(number):
             return False
         if self.take(number) is None:
             return False
-        self._name += 2  # for two rounds
+        self._name = following(following(self._name))  # for two rounds
         self.counts.gathers += 1
         self._gather = Gather(
             self,
@@ -271,7 +274,7 @@ class NodeKeeper:
             self._known,
             name=self._name,
             number=number,
-            is_own=is_own,
+            has_news=has_news,
             names=self._names_neighbours,
         )
         self._gather.begin(self._index, self._neighbours())
@@ -311,7 +314,7 @@ class NodeKeeper:
             number,
             beside.incarnation,
             self._local(),
-            tuple(beside.timers.items()),
+            self._timers(),
             tuple(beside.positions),
             beside.sequence,
             tuple(beside.waiting()),
@@ -320,6 +323,13 @@ class NodeKeeper:
                 for peer, channel in sorted(self._channels.items())
             },
         )
+
+    def _timers(self) -> tuple[tuple[PendingTimer, float], ...]:
+        """Return the timers that are set, as far as they matter: in order, with delays."""
+        timers = self._beside.timers
+        if self._system.timed:
+            return tuple((timer, float(after)) for timer, after in timers.items())
+        return tuple((timer, 0.0) for timer in sorted(timers, key=order_key))
 
     def _keep(self, number: int) -> None:
         """Take a checkpoint."""
@@ -333,20 +343,22 @@ class NodeKeeper:
         else:
             self.counts.checkpoints += 1
 
-    def _force(self, number: int, *, is_own: bool) -> None:
+    def _force(self, number: int, *, has_news: bool) -> None:
         """Take a checkpoint of a number that came from outside."""
         self.counts.forced += 1
         self._keep(number)
-        if is_own and self._occasions is not None:
+        if has_news and self._occasions is not None:
             self._occasions.forced()
 
     def _neighbours(self) -> tuple[int, ...]:
+        return self._all_neighbours()[: self._options.most_neighbours]
+
+    def _all_neighbours(self) -> tuple[int, ...]:
         return neighbourhood(
             self._system,
             self._index,
             self._beside,
             self._channels,
-            self._options,
             is_connected=self._setting.carriers.is_connected,
         )
 
@@ -375,7 +387,7 @@ class NodeKeeper:
                     self.counts.late += 1
             case Received():
                 if letter.number > self._log.number:
-                    self._force(letter.number, is_own=False)
+                    self._force(letter.number, has_news=False)
                 self._acknowledge(peer, letter)
             case Relay():
                 self._relay(peer, letter)
@@ -398,7 +410,7 @@ class NodeKeeper:
         now = self._beside.now
         if self._allowance.allows(now):
             if request.number > self._log.number:
-                self._force(request.number, is_own=request.is_own)
+                self._force(request.number, has_news=bool(request.flags & NEWS))
             self._acknowledge(peer, request)
             self._send(peer, self._answering.answer(peer, request), via)
             return

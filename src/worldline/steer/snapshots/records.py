@@ -101,7 +101,8 @@ class NodeRecord:
         The frozen fields, in the order of a state's column; those that are kept out of
         checkpoints have their first values.
     timers
-        Those that are set, in order, each with its delay.
+        Those that are set, in order, each with its delay; sorted and with 0 if the
+        system does not look at delays.
     positions, sequence
         Of its scripts, and of its sequence.
     waiting

@@ -1,8 +1,8 @@
-"""When a node gathers a snapshot: each interval, and when something has changed.
+"""When a node gathers a snapshot: an interval after the last one, and when it has reason to.
 
-Each interval a node takes a new number, unless its number rose since the last time:
-otherwise n nodes would make n numbers in each. What asks in between has a reason: a field
-has changed, or the neighbourhood, or a neighbour that began by itself asked for a checkpoint.
+It does so under a new number, unless its number rose since the last time: otherwise n nodes
+would make n numbers in each interval. It has reason to earlier when a field has changed, or
+the neighbourhood, or when a neighbour at which something has changed forced a checkpoint.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Occasion(Protocol):
     def number(self) -> int:
         """Return the number of its last checkpoint."""
 
-    def wait(self) -> float | None:
-        """Return in how many seconds it may send something; None if nobody knows."""
+    def wait(self, *, has_news: bool) -> float | None:
+        """Return in how many seconds it may gather; None if nobody knows."""
 
-    def begin(self, number: int, *, is_own: bool) -> bool:
+    def begin(self, number: int, *, has_news: bool) -> bool:
         """Begin a gather; say whether it could: one at a time."""
 
     def tell_received(self) -> None:
@@ -56,13 +56,13 @@ class Occasions:
     ) -> None:
         self._occasion, self._beside, self._options = occasion, beside, options
         self._gathers = gathers
-        self._number_then = occasion.number()
-        self._asked = -1
+        self._asked = occasion.number()
         self._began = -options.interval
         self._seen: Any = None
-        self._is_forced = self._is_wanted = False
+        self._is_forced = self._is_wanted = self._is_due = False
         self._call_off: Callable[[], None] | None = None
-        beside.later(first, self._tick)
+        self._no_tick: Callable[[], None] = beside.later(first, self._tick)
+        beside.later(first, self._tell)
 
     def happened(self) -> None:
         """Take note that an event has happened at the node."""
@@ -70,7 +70,7 @@ class Occasions:
             self._plan()
 
     def forced(self) -> None:
-        """Take note that a neighbour asked for a checkpoint of a new number."""
+        """Take note that a checkpoint was forced, and by news."""
         self._is_forced = True
         self.happened()
 
@@ -97,25 +97,31 @@ class Occasions:
     def _look(self) -> None:
         self._call_off = None
         occasion, seen = self._occasion, self._occasion.look()
+        number = occasion.number()
+        rose = number > self._asked
         if self._is_wanted or seen != self._seen:
-            self._begin(occasion.number() + 1, seen, is_own=True)
-        elif self._is_forced and occasion.number() > self._asked:
-            self._begin(occasion.number(), seen, is_own=False)
+            self._begin(number + 1, seen, has_news=True)
+        elif self._is_forced and rose:
+            self._begin(number, seen, has_news=False)
+        elif self._is_due:
+            self._begin(number if rose else number + 1, seen, has_news=False)
         self._is_forced = False
 
-    def _begin(self, number: int, seen: Any, *, is_own: bool) -> None:
-        wait = self._occasion.wait()
-        self._is_wanted |= is_own
+    def _begin(self, number: int, seen: Any, *, has_news: bool) -> None:
+        wait = self._occasion.wait(has_news=has_news)
+        self._is_wanted |= has_news
         if wait:
             self._after(wait)
             return
         before = self._asked, self._began, self._seen
         # A gather that asks nobody is complete at once.
         self._asked, self._began, self._seen = number, self._beside.now, seen
-        if wait is None or not self._occasion.begin(number, is_own=is_own):
+        if wait is None or not self._occasion.begin(number, has_news=has_news):
             self._asked, self._began, self._seen = before
-        else:
-            self._is_wanted = False
+            return
+        self._is_wanted = self._is_due = False
+        self._no_tick()
+        self._no_tick = self._beside.later(self._options.interval, self._tick)
 
     def _after(self, wait: float) -> None:
         if self._call_off is not None:
@@ -123,14 +129,12 @@ class Occasions:
         self._call_off = self._beside.later(wait, self._look)
 
     def _tick(self) -> None:
-        occasion, options = self._occasion, self._options
-        self._beside.later(options.interval, self._tick)
-        number = occasion.number()
-        if self._gathers:
-            rose, seen = number > self._number_then, occasion.look()
-            if not rose:
-                self._begin(number + 1, seen, is_own=True)
-            elif number > self._asked:
-                self._begin(number, seen, is_own=True)
-        self._number_then = occasion.number()
-        occasion.tell_received()
+        if not self._gathers:
+            return
+        self._no_tick = self._beside.later(self._options.interval, self._tick)
+        self._is_due = True
+        self._plan()
+
+    def _tell(self) -> None:
+        self._beside.later(self._options.interval, self._tell)
+        self._occasion.tell_received()

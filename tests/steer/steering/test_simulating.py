@@ -1,0 +1,118 @@
+"""Simulated nodes that see failures coming: reported, refused at once, refused in advance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.steer.steering.holders import system
+
+import worldline as wl
+from worldline.model.verdicts import Verdict
+from worldline.steer.simulating import SteeredReport
+from worldline.trace.format import read
+
+NETWORKS = ("streams", "datagrams")
+
+
+def simulated(network: str, mode: str, folder: Path, **given: Any) -> Any:
+    return wl.simulate(
+        system(network),
+        mode=mode,
+        seconds=60.0,
+        threads=1,
+        out=folder / "run.wl",
+        **given,
+    )
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_without_a_mode_the_failure_comes(network: str, tmp_path: Path) -> None:
+    report = simulated(network, "off", tmp_path)
+    assert report.verdict is Verdict.VIOLATED
+    assert report.at == pytest.approx(35.0, abs=0.1)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_a_prediction_is_reported_once_and_replays(
+    network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    report = simulated(network, "predict", tmp_path)
+    assert isinstance(report, SteeredReport)
+    assert report.verdict is Verdict.VIOLATED, "a prediction changes nothing"
+    (found,) = report.predictions
+    assert found.property == "one_holder"
+    assert found.count == report.steering.predicted > 1
+    assert found.actions == {"reported": found.count}
+    assert found.file is not None
+    again = wl.replay(found.file, system(network))
+    assert again.verdict is Verdict.VIOLATED
+    assert again.steps == found.steps
+
+
+def test_who_predicts_behaves_as_who_does_not(tmp_path: Path) -> None:
+    runs = []
+    for mode in ("off", "predict"):
+        simulated("streams", mode, tmp_path, traces=True)
+        runs.append(read(tmp_path / "run.wl").steps)
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_what_is_predicted_is_refused(network: str, tmp_path: Path) -> None:
+    report = simulated(network, "steer", tmp_path)
+    assert report.verdict is Verdict.UNKNOWN
+    assert report.steering.blocked >= 1
+    assert report.steering.refused == 0
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_the_immediate_check_refuses_by_itself(network: str, tmp_path: Path) -> None:
+    report = simulated(network, "check", tmp_path)
+    assert report.verdict is Verdict.UNKNOWN
+    assert report.steering.refused == 1
+    assert report.steering.snapshots > 0
+    assert report.steering.predictions == 0
+
+
+def test_only_nodes_that_are_named_predict(tmp_path: Path) -> None:
+    report = simulated("streams", "predict", tmp_path, predicting=["server"])
+    (found,) = report.predictions
+    assert set(found.nodes) == {"server"}
+
+
+def test_a_node_that_cannot_act_hands_its_finding_to_one_that_can(
+    tmp_path: Path,
+) -> None:
+    report = simulated("datagrams", "steer", tmp_path, predicting=["watch"])
+    (found,) = report.predictions
+    assert set(found.nodes) == {"watch"}
+    assert report.steering.elsewhere == found.actions["elsewhere"] > 0
+    assert report.steering.handed > 0
+    assert report.steering.blocked > 0, "by a filter of the node that was told"
+
+
+def test_a_node_that_is_none_cannot_predict(tmp_path: Path) -> None:
+    with pytest.raises(wl.UsageError, match="third is no node"):
+        simulated("streams", "predict", tmp_path, predicting=["third"])
+
+
+def test_the_same_seed_steers_the_same_run(tmp_path: Path) -> None:
+    one, other = (simulated("streams", "steer", tmp_path) for _ in range(2))
+    assert one.steering == other.steering
+    assert one.events == other.events
+
+
+def test_the_report_says_what_was_done_as_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    report = simulated("streams", "steer", tmp_path)
+    said = report.to_json()
+    assert said["mode"] == "steer"
+    assert said["steering"]["blocked"] == report.steering.blocked >= 1
+    (found,) = said["predictions"]
+    assert found["property"] == "one_holder"
+    assert f"{report.steering.blocked} blocked" in str(report)
