@@ -70,6 +70,8 @@ class Steering(Companion):
         Who predicts; None where the mode does not.
     findings
         Takes what was found.
+    taken
+        Takes each snapshot, whatever becomes of it.
 
     Attributes
     ----------
@@ -85,10 +87,11 @@ class Steering(Companion):
         options: SteeringOptions,
         predicts: Predicts | None,
         findings: Findings,
+        taken: Callable[[NeighbourhoodSnapshot], None] | None = None,
     ) -> None:
         self._system, self._options = system, options
         self._watched = watched_by(system)
-        self._predicts, self.findings = predicts, findings
+        self._predicts, self.findings, self._told = predicts, findings, taken
         self.vets = options.vets
         self.snapshots = Snapshots(
             system,
@@ -214,6 +217,8 @@ class Steering(Companion):
         me = self._system.ids[snapshot.node]
         counts = self._counts[me]
         counts.snapshots += 1
+        if self._told is not None:
+            self._told(snapshot)
         if self._predicts is None or not self._is_predicting(me):
             return
         known = dict(snapshot.members)
