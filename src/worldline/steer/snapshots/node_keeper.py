@@ -109,6 +109,7 @@ class NodeKeeper:
         self._known = KnownBodies()
         self._names_neighbours = hops_of(self._system, index) > 1
         self._gather: Gather | None = None
+        self._is_renewing = False
         self._latest: NeighbourhoodSnapshot | None = None
         self._occasions: Occasions | None = None
         self._has_started = False
@@ -241,7 +242,7 @@ class NodeKeeper:
                     self._index, gather.number, gather.own.time, members
                 )
                 self._setting.taken(self._latest)
-        if self._occasions is not None:
+        if self._occasions is not None and not self._is_renewing:
             self._occasions.again()
 
     # ----------------------------------------------------------- for `when`: `Occasion`
@@ -264,8 +265,11 @@ class NodeKeeper:
         return self._allowance.wait(self._beside.now, _SPARED if has_news else 0.0)
 
     def begin(self, number: int, *, has_news: bool) -> bool:
-        """Begin a gather; say whether it could: one at a time."""
-        if self._gather is not None or not is_number(number):
+        """Begin a gather; say whether it could: one at a time.
+
+        One that waits for somebody when there is news ends with who has answered.
+        """
+        if not is_number(number) or not self._is_over():
             return False
         if self.take(number) is None:
             return False
@@ -279,9 +283,22 @@ class NodeKeeper:
             number=number,
             has_news=has_news,
             names=self._names_neighbours,
+            repeats=not self._setting.carriers.is_connected,
         )
         self._gather.begin(self._index, self._neighbours())
         return True
+
+    def _is_over(self) -> bool:
+        """Say whether there is no gather any more; one that has waited long ends now."""
+        gather = self._gather
+        if gather is None:
+            return True
+        waited = 0.0 if gather.own is None else self._beside.now - gather.own.time
+        if waited >= self._options.pause:
+            self._is_renewing = True
+            gather.give_up()
+            self._is_renewing = False
+        return self._gather is None
 
     def tell_received(self) -> None:
         """Tell peers what was received of them, if nothing else has."""
