@@ -24,11 +24,14 @@ from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.simulate import simulate_beside
 from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.counts import SteeringCounts
-from worldline.steer.steering.findings import FoundOften
+from worldline.steer.steering.findings import FoundOften, Refusal
 from worldline.steer.steering.inline import inline_steering
 from worldline.steer.steering.modes import Mode, SteeringOptions
 from worldline.steer.steering.reporting import merged, written
 from worldline.worlds.companions import Companion
+
+_MOST_SHOWN = 10
+"""Refusals that a report prints."""
 
 _WARNING = """\
 Steering protects safety properties only, and by refusing: it may cost progress. A neighbour \
@@ -141,11 +144,14 @@ class SteeredReport(SimulateReport):
         What was done, over all nodes and runs.
     predictions
         What was seen coming; equal findings are one.
+    refusals
+        What was refused, of each run the first hundred times.
     """
 
     mode: Mode
     steering: SteeringCounts
     predictions: tuple[FoundOften, ...]
+    refusals: tuple[Refusal, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
@@ -154,10 +160,16 @@ class SteeredReport(SimulateReport):
             "mode": self.mode.value,
             "steering": self.steering.to_json(),
             "predictions": [one.to_json() for one in self.predictions],
+            "refusals": [one.to_json() for one in self.refusals],
         }
 
     def __str__(self) -> str:
         lines = [SimulateReport.__str__(self), f"  {self.steering}"]
+        lines += [f"  {one}" for one in self.refusals[:_MOST_SHOWN]]
+        if len(self.refusals) > _MOST_SHOWN:
+            lines.append(
+                f"  ... and {len(self.refusals) - _MOST_SHOWN:,} more; see --json"
+            )
         lines += [f"  predicted {one}" for one in self.predictions]
         return "\n".join(lines)
 
@@ -196,7 +208,13 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     fields = {one.name: getattr(report, one.name) for one in dataclasses.fields(report)}
     fields["notes"] = (*report.notes, *notes)
     fields["beside"] = ()
-    return SteeredReport(**fields, mode=chosen.mode, steering=counts, predictions=found)
+    return SteeredReport(
+        **fields,
+        mode=chosen.mode,
+        steering=counts,
+        predictions=found,
+        refusals=tuple(one for run in report.beside for one in run.refusals),
+    )
 
 
 @final
@@ -206,6 +224,7 @@ class _Told:
 
     counts: SteeringCounts
     found: tuple[FoundOften, ...]
+    refusals: tuple[Refusal, ...]
 
 
 def _beside(
@@ -216,8 +235,10 @@ def _beside(
 
 def _told(companions: Sequence[Companion]) -> _Told:
     counts, found = SteeringCounts(), list[Sequence[FoundOften]]()
+    refusals: list[Refusal] = []
     for one in companions:
         assert isinstance(one, Steering)
         found.append(one.findings.all())
         counts.add(one.total())
-    return _Told(counts, merged(found))
+        refusals += one.refusals
+    return _Told(counts, merged(found), tuple(refusals))

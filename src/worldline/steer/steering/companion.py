@@ -22,7 +22,7 @@ from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
 from worldline.steer.steering.counts import SteeringCounts
-from worldline.steer.steering.findings import Handed
+from worldline.steer.steering.findings import Handed, Refusal
 from worldline.steer.steering.forecasting import Forecast
 from worldline.steer.steering.handing import MARK, letter_of, path_of
 from worldline.steer.steering.modes import SteeringOptions
@@ -30,7 +30,11 @@ from worldline.steer.steering.reporting import Findings
 from worldline.steer.steering.standing import StandingFilters
 from worldline.steer.unchanged import CHECKPOINT, SINCE, Unchanged
 from worldline.steer.watched import watched_by
+from worldline.trace.json_text import shorten
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
+
+_MOST_REFUSALS = 100
+_AT_ONCE = "a property would be false at once"
 
 _NOBODY: Mapping[int, NodeRecord] = {}
 
@@ -77,6 +81,8 @@ class Steering(Companion):
     ----------
     findings
         What was found.
+    refusals
+        What was refused, the first hundred times.
     """
 
     name = Snapshots.name
@@ -115,6 +121,7 @@ class Steering(Companion):
         self._beside: dict[NodeId, Beside] = {}
         self._last: dict[NodeId, Any] = {}
         self._why: dict[NodeId, str] = {}
+        self.refusals: list[Refusal] = []
         self._unchanged: dict[NodeId, Unchanged] = {}
         self._still: dict[NodeId, list[Handed]] = {}
         self._handed: dict[NodeId, dict[tuple[NodeId, KnownPath], float]] = {}
@@ -159,7 +166,7 @@ class Steering(Companion):
             instead = None if blocking is None else instead_of(self._system, event)
             if blocking is not None and instead is not None:
                 self._counts[me].blocked += 1
-                self._why[me] = _said(blocking)
+                self._refuse(beside, event, _said(blocking))
                 return instead
         if self._check is not None:
             self._check.before(beside, event)
@@ -170,7 +177,7 @@ class Steering(Companion):
             return None
         me, instead = beside.me, self._check.after(beside, event, effects)
         if instead is not None:
-            self._why[me] = "a property would be false at once"
+            self._refuse(beside, event, _AT_ONCE)
             return instead
         self._unchanged[me].happened(event, effects, self.snapshots.number(me))
         return None
@@ -200,6 +207,12 @@ class Steering(Companion):
             self._take_path(beside, body)
         else:
             self.snapshots.heard(beside, peer, body)
+
+    def _refuse(self, beside: Beside, event: Event, why: str) -> None:
+        self._why[beside.me] = why
+        if len(self.refusals) < _MOST_REFUSALS:
+            said = shorten(repr(event), 200)
+            self.refusals.append(Refusal(beside.now, beside.me.name, said, why))
 
     def note(self, beside: Beside) -> str:
         """Return why the last event was refused."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, final
 
@@ -56,6 +56,34 @@ class Finding:
     filter: EventFilter | None = None
     handed: Handed | None = None
     trace: Trace | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An event that a node refused.
+
+    Attributes
+    ----------
+    time
+        When, in seconds by the clock of its runtime.
+    node
+        Who, by name.
+    event, why
+        What, and for which reason, in words.
+    """
+
+    time: float
+    node: str
+    event: str
+    why: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"at {self.time:.3f} s {self.node} refused {self.event}: {self.why}"
 
 
 @final
