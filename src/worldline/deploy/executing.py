@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, final
 
 from worldline.deploy.clock import HostClock
@@ -176,7 +176,9 @@ class NodeExecution:
             return None
         assert type(result) is Result
         numbers = self._numbers(life) if self.is_watched else None
-        self._settle(number, result, event.name, numbers)
+        # At its start a node is looked at as a whole.
+        written = None if event.kind in _BEGINS else self.door.written
+        self._settle(number, result, event.name, numbers, written)
         if self.is_watched:
             turn.leaving.seen.append((life, event))
         return result
@@ -228,10 +230,15 @@ class NodeExecution:
         return beside
 
     def _settle(
-        self, number: int, result: Result, name: str, numbers: Numbers | None
+        self,
+        number: int,
+        result: Result,
+        name: str,
+        numbers: Numbers | None,
+        written: Collection[str] | None = None,
     ) -> None:
         """Let follow what a handler has done."""
-        self.following.settle(number, result, self.lamport, numbers)
+        self.following.settle(number, result, self.lamport, numbers, written)
         began = self.door.clock
         assert began is not None
         took = self._now() - began
@@ -260,6 +267,8 @@ class NodeExecution:
         elif instead is Instead.BROKEN and event.peer is not None:
             self._wire.break_connection(self._system.index[event.peer])
 
+
+_BEGINS = frozenset({Kind.START, Kind.RESTART})
 
 _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""
