@@ -20,6 +20,7 @@ from worldline.deploy.recovery import Restored
 from worldline.deploy.runner import NodeRunner, Setup
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import LENGTH, MessageFrame
+from worldline.worlds.companions import Companion
 
 Messages = list[tuple[bytes, MessageFrame]]
 
@@ -39,10 +40,16 @@ class Driven:
     ----------
     record
         The folder for its journal; None for none.
+    companions
+        Who stands beside it.
     """
 
     def __init__(
-        self, system: wl.System, node: wl.NodeId, record: Path | None = None
+        self,
+        system: wl.System,
+        node: wl.NodeId,
+        record: Path | None = None,
+        companions: Sequence[Companion] = (),
     ) -> None:
         self._system = system.under_recording()
         self._codec = codec = Codec(self._system)
@@ -65,7 +72,7 @@ class Driven:
             seal=None,
             tls=None,
             limits=LinkLimits(),
-            companions=(),
+            companions=companions,
             positions=lambda node: (),
             returns=False,
             say=lambda line: None,
@@ -76,7 +83,8 @@ class Driven:
         runner.begin()
         present.turn._loop = _Unplanned()  # type: ignore[assignment]
         self.receive, self.end = present.life.receive, present.turn.end
-        self.node = present.life.node
+        self.life = present.life
+        self.node = self.life.node
 
     def messages(
         self, src: wl.NodeId, made: Sequence[object], first: int = 1

@@ -1,4 +1,7 @@
-"""What the immediate check costs an event: RandTree under churn, played again node by node.
+"""What the immediate check costs an event: RandTree in a host, and under churn.
+
+First messages to one node of a host, without sockets, that write nothing, or what several
+properties read: without companions, with one that does nothing, and with the check.
 
 The events of a simulation, with resets and lost connections, are handled again by the
 nodes alone: without anything beside them, with their state kept for an undo, and with the
@@ -17,6 +20,7 @@ Distributed Systems", ACM TOCS 28(1), 2010, section 3.3: the immediate safety ch
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gc
 import sys
 from collections.abc import Mapping, Sequence
@@ -26,8 +30,10 @@ from time import thread_time_ns
 from typing import Any, Literal, NamedTuple, TypeAlias, final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
+from benchmarks.deploy_turns import Driven
 from benchmarks.steering_churn import LATENCY, NODES, PROBE_S, Churn
 
+from worldline.model.data.canonical import CanonicalSet
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
 from worldline.model.events import Event
@@ -37,14 +43,20 @@ from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.worlds.collecting import CollectingDoor
+from worldline.worlds.companions import Beside, Companion, Effects, Instead
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.refusing import able_to_refuse
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.undoing import Before
 from worldline.zoo import randtree
+from worldline.zoo.randtree.messages import Probe, UpdateSiblings
+from worldline.zoo.randtree.protocol import State
 
 How: TypeAlias = Literal["bare", "undo", "check"]
+TURN = 64
+"""Messages that a host takes at once."""
+
 WAYS: tuple[How, ...] = ("bare", "undo", "check")
 
 
@@ -185,12 +197,73 @@ def played(
     return Took(total, of_quiet, sum(marks)), marks
 
 
+@final
+class Checks(Companion):
+    """A companion that does nothing but check."""
+
+    name = "checks"
+    vets = True
+
+    def __init__(self, system: System) -> None:
+        self._check = ImmediateCheck(system)
+
+    def joined(self, beside: Beside) -> None:
+        self._check.joined(beside)
+
+    def gate(self, beside: Beside, event: Event) -> Instead | None:
+        self._check.before(beside, event)
+        return None
+
+    def vet(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
+        return self._check.after(beside, event, effects)
+
+
+async def hosted(turns: int) -> None:
+    """Print what messages take at a node of a host, and what companions add."""
+    system = randtree.system(size=4)
+    ids = system.ids
+    beside: list[list[Companion]] = [[], [Companion()], [Checks(system)]]
+    driven = [Driven(system, ids[2], companions=one) for one in beside]
+    for one in driven:
+        vars(one.node).update(
+            state=State.JOINED, root=ids[0], parent=ids[0], peers=CanonicalSet(ids[:2])
+        )
+    checks = beside[2][0]
+    checks.joined(driven[2].life)  # it has to look at what was set just now
+    loads: dict[str, list[Any]] = {
+        "nothing written": [Probe(ids[0])] * TURN,
+        "siblings written": [
+            UpdateSiblings(ids[0], frozenset({ids[1 + 2 * (n % 2)]}))
+            for n in range(TURN)
+        ],
+    }
+    for name, load in loads.items():
+        took: list[list[float]] = [[] for _ in driven]
+        for number in range(turns):
+            order = list(range(len(driven)))
+            for which in order if number % 2 else reversed(order):
+                messages = driven[which].messages(ids[0], load)
+                began = thread_time_ns()
+                driven[which].receive(messages)
+                driven[which].end()
+                took[which].append((thread_time_ns() - began) / TURN / 1000)
+        plain, idle, checked = map(median, took)
+        ratios = median(a / b for a, b in zip(took[2], took[1], strict=True))
+        print(
+            f"{name}: {plain:.2f} us, with a companion {idle:.2f} us, with the check "
+            f"{checked:.2f} us (+{checked - idle:.2f} us, {ratios:.2f} times)"
+        )
+    for one in driven:
+        one.close()
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hours", type=float, default=0.1)
     parser.add_argument("--rounds", type=int, default=9)
     arguments = parser.parse_args()
+    asyncio.run(hosted(400))
     system, run = recorded_run(arguments.hours)
     _, judged = played(system, run, "check", ())
     quiet = [not one for one in judged]

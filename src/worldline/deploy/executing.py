@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, final
 
 from worldline.deploy.clock import HostClock
@@ -181,7 +181,9 @@ class NodeExecution:
                 return self._refuse(record, event, "undone", instead, put_off)
         number = _number(turn, record)
         numbers = self._numbers(life) if self.is_watched else None
-        self._settle(number, result, event.name, numbers)
+        # At its start a node is looked at as a whole.
+        written = None if event.kind in _BEGINS else self.door.written
+        self._settle(number, result, event.name, numbers, written)
         if self.is_watched and result is not Result.WAITS:
             turn.leaving.seen.append((life, event))
         return result
@@ -260,10 +262,15 @@ class NodeExecution:
         return beside
 
     def _settle(
-        self, number: int, result: Result, name: str, numbers: NumbersBeside | None
+        self,
+        number: int,
+        result: Result,
+        name: str,
+        numbers: NumbersBeside | None,
+        written: Collection[str] | None = None,
     ) -> None:
         """Let follow what a handler has done."""
-        self.following.settle(number, result, self.lamport, numbers)
+        self.following.settle(number, result, self.lamport, numbers, written)
         began = self.door.clock
         assert began is not None
         took = self._now() - began
@@ -308,6 +315,7 @@ class NodeExecution:
 
 
 _MAY_WAIT = frozenset({Kind.CALL, Kind.DELIVER})
+_BEGINS = frozenset({Kind.START, Kind.RESTART})
 
 _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""

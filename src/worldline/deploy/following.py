@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
@@ -16,7 +16,7 @@ from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.lasting import Lasting
+from worldline.trace.journal.lasting import Lasting, lasting_paths
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
 
@@ -64,6 +64,8 @@ class Following:
         self._fire, self._counts = fire, counts
         self._call_later = asyncio.get_running_loop().call_later
         self._lasts = bool(lasting)
+        kind = system.types[index]
+        self._lasting_names = {path.split(".")[0] for path in lasting_paths(kind)}
         self.durable = lasting.all()
 
     def settle(
@@ -72,6 +74,7 @@ class Following:
         result: Result,
         lamport: int,
         numbers: NumbersBeside | None,
+        written: Collection[str] | None = None,
     ) -> None:
         """Give to the turn what a handler has done.
 
@@ -81,11 +84,14 @@ class Following:
             Of the event, in its turn.
         numbers
             Says what companions put beside a message; None if there are none.
+        written
+            The fields that it has changed, settled by now; None if nobody has looked.
         """
         door, turn = self._door, self._turn
         if result is not Result.HANDLED:
             turn.note(FateRecord(number, result.value, ""))
-        settle_fields(self._values)
+        if written is None:
+            settle_fields(self._values)
         refused = self._send(lamport, numbers) if door.sends else ()
         if door.timers:
             for timer, after in door.timers:
@@ -97,8 +103,13 @@ class Following:
         if door.choices or door.clock_read or refused:
             clock = door.clock if door.clock_read else None
             turn.note(AnswersRecord(number, tuple(door.choices), clock, refused))
-        if self._lasts or door.next_number is not None:
+        lasts = self._lasts if written is None else self._may_last(written)
+        if lasts or door.next_number is not None:
             self._note_changes(number)
+
+    def _may_last(self, written: Collection[str]) -> bool:
+        """Say whether some of these fields may hold what lasts."""
+        return self._lasts and not self._lasting_names.isdisjoint(written)
 
     def set_timer(self, timer: PendingTimer, after: float) -> None:
         """Set a timer that is not set."""

@@ -72,6 +72,7 @@ class Before:
         if self._is_same(fields, self._known):
             inside = self._pieces or self._copied
             return self._changed_inside() if inside else _NOTHING
+        self._moved.clear()
         changed = [name for name, was in flat.items() if held[name] != was]
         for name, was in held.items():
             value = fields[name]
@@ -83,7 +84,7 @@ class Before:
 
     def renew(self, changed: Collection[str]) -> None:
         """Keep the fields anew that `changes` has returned, and settle them."""
-        if not changed and not self._moved:
+        if changed is _NOTHING:  # as it is mostly
             return
         fields = self._node.__dict__
         for name in changed:

@@ -26,7 +26,8 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.verdicts import UNSEEN, StateVerdict
-from worldline.steer.checking.questions import Answer, Judge, Whole
+from worldline.steer.checking.judge import Judge
+from worldline.steer.checking.questions import Answer, Whole
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.records import NodeRecord
@@ -152,21 +153,26 @@ class ImmediateCheck:
 
     def before(self, beside: Beside, event: Event) -> None:
         """Take note of what a node knows before an event."""
-        one = self._one(beside)
-        records = self._neighbours(beside.me)
+        me = beside.me
+        one = self._ones.get(me) or self._one(beside)
+        records = self._neighbours(me)
         if records is not one.given or one.has_to_learn:
             one.learn(records)
         if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
-            self.superseded(beside.me, event.peer)
+            self.superseded(me, event.peer)
             one.learn(records)
         if one.judge.spoilt and event.kind not in _BEGINS:
             one.judge.settle()
 
     def after(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
         """Return what is to happen instead of an event that happened; None to keep it."""
+        written = effects.written
+        is_quiet = not (written or written is None or effects.timers)
+        if is_quiet and event.kind is Kind.DELIVER:
+            return None  # as of most messages
         one = self._ones[beside.me]
         judge = one.judge
-        readers, written = judge.readers_of_fields, effects.written
+        readers = judge.readers_of_fields
         if written is None:
             written = tuple(readers)
         for name in written:

@@ -11,24 +11,42 @@ An element that is given a node of which nothing is known is unseen without bein
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Iterator
 from itertools import combinations
 from math import comb
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final
 
 from worldline.model.answers import seen_for
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import Timeless, Unseen
+from worldline.model.errors import Unseen
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.semantics.layout import Layout
 from worldline.model.usercode import activity
-from worldline.model.usercode.divergence import Diverged
-from worldline.model.usercode.running import Series, said
 from worldline.model.usercode.user_functions import verdict
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View
 from worldline.steer.checking.standpoint import Standpoint
+
+
+class Judges(Protocol):
+    """The judge that has the questions, as far as they know it; see `judge`."""
+
+    stand: Standpoint
+    me: NodeId
+    spoilt: dict[Question, None]
+    unseen: dict[str, None]
+    readers_of_fields: dict[str, dict[Question, None]]
+    readers_of_hidden: dict[Question, None]
+    readers_of_others: dict[int, dict[Question, None]]
+
+    def form(self, function: Pure, arity: int) -> Form:
+        """Return a form, by its function and the number of nodes that this is given."""
+
+    def ask(self, question: Question) -> None:
+        """Work out one answer."""
+
+    def leave(self, question: Question) -> None:
+        """Forget a question that nobody asks any more."""
 
 
 class Failing(enum.Enum):
@@ -62,7 +80,7 @@ class Question:
     is_partial = True
     opens = False
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: Judges) -> None:
         self._judge, self._stand = judge, judge.stand
         self.verdict: Answer = None
         self.view = View(judge.stand.system, self)
@@ -132,7 +150,7 @@ class Question:
 class Whole(Question):
     """A property."""
 
-    def __init__(self, judge: Judge, prop: Property) -> None:
+    def __init__(self, judge: Judges, prop: Property) -> None:
         super().__init__(judge)
         self.prop = prop
 
@@ -155,7 +173,7 @@ class Whole(Question):
 class Element(Question):
     """An element of a ``for_each`` form."""
 
-    def __init__(self, judge: Judge, form: Form, nodes: tuple[NodeId, ...]) -> None:
+    def __init__(self, judge: Judges, form: Form, nodes: tuple[NodeId, ...]) -> None:
         super().__init__(judge)
         self._form, self._nodes = form, nodes
 
@@ -204,7 +222,7 @@ class Form:
         Whether its function is known to assert, so that who returns nothing agrees.
     """
 
-    def __init__(self, judge: Judge, function: Pure, arity: int) -> None:
+    def __init__(self, judge: Judges, function: Pure, arity: int) -> None:
         self.function = function
         self.askers: dict[Question, None] = {}
         self.asserts = False
@@ -264,167 +282,3 @@ class Form:
     def _spoil_askers(self) -> None:
         for asker in self.askers:
             self._judge.spoilt[asker] = None
-
-
-@final
-class Judge:
-    """The answers of one node, from what it knows.
-
-    Parameters
-    ----------
-    stand
-        What it knows.
-    properties
-        Which it judges.
-
-    Attributes
-    ----------
-    wholes
-        The properties, in order.
-    spoilt
-        The questions whose answers have to be worked out.
-    unseen
-        The names of the properties whose answer is unseen.
-    errors
-        How what was asked has failed, by its name; it is unseen then.
-    """
-
-    def __init__(
-        self, stand: Standpoint, properties: list[Property], errors: dict[str, str]
-    ) -> None:
-        self.stand, self.me = stand, stand.name_of(stand.me)
-        self.spoilt: dict[Question, None] = {}
-        self.unseen: dict[str, None] = {}
-        self.errors = errors
-        self.readers_of_fields: dict[str, dict[Question, None]] = {}
-        self.readers_of_hidden: dict[Question, None] = {}
-        self.readers_of_others: dict[int, dict[Question, None]] = {}
-        self._forms: dict[tuple[Pure, int], Form] = {}
-        self._asked: list[tuple[Question, Answer]] = []
-        self._series = Series()
-        self.wholes = [Whole(self, prop) for prop in properties]
-        self.spoilt.update(dict.fromkeys(self.wholes))
-
-    def form(self, function: Pure, arity: int) -> Form:
-        """Return a form, by its function and the number of nodes that this is given."""
-        form = self._forms.get((function, arity))
-        if form is None:
-            form = self._forms[function, arity] = Form(self, function, arity)
-        return form
-
-    def field_changed(self, name: str) -> None:
-        """Take note that a field of the node has changed."""
-        stand = self.stand
-        stand.forget(name)
-        readers = self.readers_of_fields.get(name)
-        if not readers:
-            return
-        if name in stand.parts:
-            for question in readers:
-                question.own.pop(name, None)
-        else:
-            value = stand.own_field((name,))
-            for question in readers:
-                question.own[name] = value
-        self.spoilt.update(readers)
-
-    def hidden_changed(self) -> None:
-        """Take note that its timers have changed, or the positions of its scripts."""
-        self.spoilt.update(self.readers_of_hidden)
-
-    def others_changed(self, indices: list[int]) -> None:
-        """Take note that other things are known of some other nodes."""
-        for form in list(self._forms.values()):
-            form.know()
-        for index in indices:
-            node = self.stand.name_of(index)
-            readers = self.readers_of_others.get(index, {})
-            for question in readers:
-                question.view[node].__dict__.clear()
-            self.spoilt.update(readers)
-
-    def read_anew(self, names: Collection[str]) -> None:
-        """Read fields of the node anew, as an event is undone that has changed them."""
-        for name in names:
-            self.stand.forget(name)
-            for question in self.readers_of_fields.get(name, ()):
-                question.own.pop(name, None)
-
-    def settle(self) -> dict[Whole, Answer]:
-        """Work out all answers that have to be; they can be taken back until the next.
-
-        Returns
-        -------
-        dict
-            The properties that were asked, each with its answer before.
-        """
-        self._asked.clear()
-        try:
-            with self._series as series:
-                series.run(self._settle, _MARK)
-        except Diverged as error:
-            self._give_up(error)
-        asked: dict[Whole, Answer] = {}
-        for question, before in self._asked:
-            if type(question) is Whole:
-                asked.setdefault(question, before)
-        return asked
-
-    def take_back(self) -> None:
-        """Have the answers again that were there before the last settling."""
-        for question, before in reversed(self._asked):
-            now, question.verdict = question.verdict, before
-            if now is not before:
-                question.tell(now)
-        for question, _ in self._asked:
-            if question.verdict is None:
-                self.spoilt[question] = None
-            else:
-                self.spoilt.pop(question, None)
-
-    def ask(self, question: Question) -> None:
-        """Work out one answer."""
-        before = question.verdict
-        self.spoilt.pop(question, None)
-        now: Answer
-        activity.guarding = True
-        try:
-            now = question.answer()
-        except Timeless:  # nobody here knows the time of a run
-            now = UNSEEN
-        except Exception as error:
-            self.errors.setdefault(question.name, said(error))
-            now = FAILS
-        question.verdict = now
-        activity.guarding = False
-        if activity.stop is not None:  # of what has been raised nothing is left
-            activity.stop = None
-        self._asked.append((question, before))
-        if now is not before:
-            question.tell(before)
-
-    def leave(self, question: Question) -> None:
-        """Forget a question that nobody asks any more."""
-        self.spoilt.pop(question, None)
-        for readers in self._readers():
-            readers.pop(question, None)
-
-    def _settle(self) -> None:
-        while self.spoilt:
-            self.ask(next(iter(self.spoilt)))
-
-    def _give_up(self, error: Diverged) -> None:
-        """Take for unseen, for good, what has not been answered and does not return."""
-        self.errors.setdefault("a property", str(error))
-        for question in list(self.spoilt):
-            before, question.verdict = question.verdict, UNSEEN
-            question.tell(before)
-        self.spoilt.clear()
-
-    def _readers(self) -> Iterator[dict[Question, None]]:
-        yield from self.readers_of_fields.values()
-        yield self.readers_of_hidden
-        yield from self.readers_of_others.values()
-
-
-_MARK = 2
