@@ -109,6 +109,7 @@ def test_a_letter_is_read_as_it_was_written(letter: SnapshotLetter):
     assert read(write(letter)) == letter
 
 
+@settings(max_examples=40)
 @given(records())
 def test_a_checkpoint_is_read_as_it_was_written(record: NodeRecord):
     assert BYTES.unpack(BYTES.pack(record, 0), 0, record.number) == record
