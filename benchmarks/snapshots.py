@@ -113,6 +113,7 @@ def row(name: str, job: Job, measured: Measured) -> list[str]:
     whole = sent - counts.differences
     return [
         name,
+        f"{measured.seconds / 3600:.2g}",
         f"{8 * counts.sent / spans:,.0f}",
         f"{job.most:,.0f}",
         f"{counts.snapshots:,}",
@@ -127,6 +128,7 @@ def row(name: str, job: Job, measured: Measured) -> list[str]:
 
 HEAD = (
     "run",
+    "hours",
     "bit/s a node",
     "limit",
     "snapshots",
@@ -150,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not hasattr(Chord, "near"):
         Chord.near = wl.neighbours(ring)  # type: ignore[attr-defined]
     options = GatherOptions(bandwidth=given.bandwidth)
-    part, made, rows = Part("snapshots"), jobs(), []
+    part, made, rows = Part("snapshots.py"), jobs(), []
     for name in given.names or made:
         measured = measure(made[name], options, given.hours)
         rows.append(row(name, made[name], measured))

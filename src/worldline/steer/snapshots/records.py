@@ -66,7 +66,9 @@ class ChannelRecord:
     heard
         The end from which the present connection's messages come; None before the first.
     closed
-        The last end of a connection that was lost here, or forgotten in a reset.
+        The last end of a connection that was lost here, or forgotten in a reset; its
+        connection is -1 where of the peer's life only messages outside connections, or
+        none that say more, have come.
     received
         The number of the last message that was received in order from that life of the
         peer, and before which nothing is missing that may still come.
@@ -133,7 +135,7 @@ class NeighbourhoodSnapshot:
     number
         Each checkpoint is the first of its node with this number or a greater one.
     time
-        When it was asked for, in seconds by the clock of that node.
+        When that node took its own checkpoint, in seconds by its clock.
     members
         The checkpoints, by index; the nodes that are not there are absent.
     """
