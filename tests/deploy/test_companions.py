@@ -14,12 +14,14 @@ from worldline.deploy.running.ending import RunEnding
 from worldline.deploy.running.here import LocalNodes
 from worldline.deploy.running.options import RunOptions
 from worldline.deploy.running.plan import plan_of
+from worldline.deploy.weather import LinkConditions, LinkWeather
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.network.mailbox import Network
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.worlds.companions import Beside, Effects
+from worldline.worlds.latency import latency_of
 
 A, B = wl.ids("a", "b")
 
@@ -547,3 +549,31 @@ def test_without_a_workload_that_is_driven_there_are_no_positions(tmp_path: Path
         assert tuple(counting.beside[A].positions) == ()
 
     run(step, counting, tmp_path, gated(scripts=True))
+
+
+@pytest.mark.parametrize("network", [wl.streams(), wl.datagrams()])
+def test_weather_befalls_control_frames_as_it_does_messages(network: Network):
+    counting = Counting()
+    made = system(network)
+
+    async def main() -> None:
+        weather = LinkWeather(made.ids, 0, latency=latency_of("constant 20ms"))
+        host = wl.Host(made, companions=[counting], weather=weather)
+        async with asyncio.timeout(10), host:
+            await host.call(A, Talker.say, "word")
+            await host.until(B, lambda b: b.heard)
+            beside, loop = counting.beside[A], asyncio.get_running_loop()
+            began = loop.time()
+            beside.tell(B, "counting", b"late")
+            while not counting.letters:
+                await asyncio.sleep(0.001)
+            assert loop.time() - began >= 0.02
+            weather.conditions = LinkConditions(side=frozenset({A}))
+            beside.tell(B, "counting", b"lost")
+            weather.conditions = LinkConditions()
+            beside.tell(B, "counting", b"found")
+            while len(counting.letters) < 2:
+                await asyncio.sleep(0.001)
+
+    asyncio.run(main())
+    assert [body for _, _, body in counting.letters] == [b"late", b"found"]

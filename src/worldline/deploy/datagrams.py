@@ -120,7 +120,12 @@ class DatagramSocket:
         """Send a control frame."""
         packet = self._codec.control(self._index, self._incarnation, companion, body)
         self._counts.control_bytes += len(packet)
-        self._send(to, packet)
+        weather = self._outlets.weather
+        for delay in (0.0,) if weather is None else weather.copies(self._index, to):
+            if delay > 0:
+                self._loop.call_later(delay, self._send, to, packet)
+            else:
+                self._send(to, packet)
 
     # ------------------------------------------------------------------------ inside
 

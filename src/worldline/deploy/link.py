@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable
 from typing import final
@@ -153,6 +154,22 @@ class PeerLink:
         self.queue.clear()
         return packets
 
+    def write_after(
+        self, seconds: float, packet: bytes, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        """Write a packet that is no message, if the connection lasts as long."""
+        connection = self.connection
+        assert connection is not None
+        if seconds <= 0:
+            connection.write([packet])
+            return
+
+        def write() -> None:
+            if self.connection is connection:
+                connection.write([packet])
+
+        loop.call_later(seconds, write)
+
     def writes(self, messages: int) -> None:
         """Note messages that are being written."""
         self.sent += messages
@@ -172,3 +189,10 @@ class PeerLink:
         self.has_written()
         self.waiting -= lost
         return lost
+
+
+def current_task() -> asyncio.Task[object] | None:
+    """Return the task that is running; None if none is."""
+    with contextlib.suppress(RuntimeError):
+        return asyncio.current_task()
+    return None

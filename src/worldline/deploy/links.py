@@ -8,14 +8,13 @@ next message opens another.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 from collections.abc import Sequence
 from typing import final
 
 from worldline.deploy.connection import PeerConnection
 from worldline.deploy.counts import NodeCounts
-from worldline.deploy.link import PeerLink
+from worldline.deploy.link import PeerLink, current_task
 from worldline.deploy.listener import ConnectionListener
 from worldline.deploy.outlets import Outlets
 from worldline.deploy.strangers import Strangers
@@ -121,11 +120,15 @@ class Links:
                 self._make(to)
 
     def control(self, to: int, companion: str, body: bytes) -> None:
-        """Send a control frame, if there is a connection."""
-        if (connection := self._links[to].connection) is not None:
+        """Send a control frame, if there is a connection; weather holds it back."""
+        link, weather = self._links[to], self._outlets.weather
+        seconds: float | None = 0.0  # what is held back does not break a connection
+        if weather is not None and companion != _PING:
+            seconds = weather.hold(self._me, to)
+        if link.connection is not None and seconds is not None:
             packet = self._codec.control(self._me, self._incarnation, companion, body)
             self._counts.control_bytes += len(packet)
-            connection.write([packet])
+            link.write_after(seconds, packet, self._loop)
 
     def break_(self, peer: int) -> None:
         """Break the connection with a peer: both ends hear of it."""
@@ -308,7 +311,7 @@ class Links:
         if link.attempt is not None:
             link.attempt.abort()
             link.attempt = None
-        if link.making is not None and link.making is not _current_task():
+        if link.making is not None and link.making is not current_task():
             link.making.cancel()
         link.making = None
 
@@ -392,9 +395,3 @@ class Links:
             else:
                 self.control(peer, _PING, b"")
         self._plan_sweep()
-
-
-def _current_task() -> asyncio.Task[object] | None:
-    with contextlib.suppress(RuntimeError):
-        return asyncio.current_task()
-    return None
