@@ -15,7 +15,7 @@ from worldline.model.kinds import Kind
 from worldline.steer.watched import Watched
 from worldline.worlds.companions import Effects
 
-CHECKPOINT, SINCE = 1, 5
+CHECKPOINT, SINCE = 1, 7
 """Beside a message: the number of its sender's last checkpoint, and of one since which
 nothing has changed that properties look at."""
 

@@ -9,7 +9,7 @@ import worldline as wl
 from worldline.model.events import Event
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.checking.immediate import ImmediateCheck
-from worldline.steer.snapshots.records import ChannelRecord, NodeRecord
+from worldline.steer.snapshots.records import ChannelRecord, MemberRecord
 from worldline.worlds.companions import Beside, Instead
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.undoing import Before
@@ -126,11 +126,11 @@ def record(
     index: int,
     number: int = 1,
     channels: Mapping[int, ChannelRecord] | None = None,
-) -> NodeRecord:
+) -> MemberRecord:
     """Return a checkpoint of a node as it is now."""
     system = world.system
     hidden: Any = world.cells[system.layout.hidden(index)]
-    return NodeRecord(
+    return MemberRecord(
         number=number,
         life=1,
         local=system.types[index].freeze(world.nodes[index]),
@@ -144,7 +144,7 @@ def record(
 
 def records_of(
     world: DirectWorld, *names: str, number: int = 1
-) -> dict[int, NodeRecord]:
+) -> dict[int, MemberRecord]:
     """Return the checkpoints of some nodes as they are now."""
     wanted = [n for n, node in enumerate(world.system.ids) if node.name in names]
     return {index: record(world, index, number) for index in wanted}

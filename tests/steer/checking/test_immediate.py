@@ -14,7 +14,7 @@ from worldline.model.network import Network
 from worldline.model.verdicts import UNSEEN
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.refusing import instead_of
-from worldline.steer.snapshots.records import ChannelRecord, NodeRecord
+from worldline.steer.snapshots.records import ChannelRecord, MemberRecord
 from worldline.worlds.companions import Instead
 from worldline.worlds.direct import DirectWorld
 
@@ -129,7 +129,7 @@ class Scene:
             properties=properties,
         )
         self.world = DirectWorld(self.system)
-        self.known: dict[wl.NodeId, Mapping[int, NodeRecord]] = {}
+        self.known: dict[wl.NodeId, Mapping[int, MemberRecord]] = {}
         self.check = ImmediateCheck(
             self.system, neighbours=lambda me: self.known.get(me, {}), **options
         )

@@ -28,7 +28,7 @@ from worldline.model.semantics.hidden import Status
 from worldline.model.verdicts import UNSEEN
 from worldline.model.view import ColumnRead, View
 from worldline.steer.checking.immediate import ImmediateCheck
-from worldline.steer.snapshots.records import NodeRecord
+from worldline.steer.snapshots.records import MemberRecord
 from worldline.worlds.direct import DirectWorld
 from worldline.worlds.reading import PartialReader
 
@@ -61,11 +61,11 @@ class Known:
 
     def __init__(self, world: DirectWorld, rng: random.Random) -> None:
         self.world, self.rng = world, rng
-        self.records: dict[wl.NodeId, dict[int, NodeRecord]] = {}
+        self.records: dict[wl.NodeId, dict[int, MemberRecord]] = {}
         self.columns: dict[wl.NodeId, dict[int, tuple[Any, Any]]] = {}
         self.number = 0
 
-    def __call__(self, me: wl.NodeId) -> Mapping[int, NodeRecord]:
+    def __call__(self, me: wl.NodeId) -> Mapping[int, MemberRecord]:
         return self.records.get(me, {})
 
     def gather(self, me: wl.NodeId) -> None:

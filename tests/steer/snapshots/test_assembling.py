@@ -24,9 +24,9 @@ from worldline.steer.snapshots.assembling import (
 from worldline.steer.snapshots.records import (
     ChannelRecord,
     HeardEnd,
+    MemberRecord,
     NeighbourhoodSnapshot,
-    NodeRecord,
-    SentMessage,
+    UnreceivedMessage,
 )
 from worldline.trace.format import read
 from worldline.worlds.checkpoint import go_back
@@ -38,8 +38,8 @@ TALK = PendingTimer("", "talk", None)
 NOTHING = ChannelRecord(0, 0, (), None, None, 0, (), None)
 
 
-def sent(*numbers: int) -> tuple[SentMessage, ...]:
-    return tuple(SentMessage(n, "", chatter.Word(n)) for n in numbers)
+def sent(*numbers: int) -> tuple[UnreceivedMessage, ...]:
+    return tuple(UnreceivedMessage(n, "", chatter.Word(n)) for n in numbers)
 
 
 def channel(**said: Any) -> ChannelRecord:
@@ -48,10 +48,10 @@ def channel(**said: Any) -> ChannelRecord:
 
 def record(
     index: int, *, life: int = 1, seen: int = 0, **channels: ChannelRecord
-) -> NodeRecord:
+) -> MemberRecord:
     peers = tuple(node for node in SYSTEM.ids if node != SYSTEM.ids[index])
     indices = {node.name: number for number, node in enumerate(SYSTEM.ids)}
-    return NodeRecord(
+    return MemberRecord(
         3,
         life,
         freeze(chatter.Talker(peers, seen=seen, lives=life)),
@@ -63,7 +63,7 @@ def record(
     )
 
 
-def snapshot(*members: NodeRecord) -> NeighbourhoodSnapshot:
+def snapshot(*members: MemberRecord) -> NeighbourhoodSnapshot:
     return NeighbourhoodSnapshot(0, 3, 1.5, dict(enumerate(members)))
 
 
@@ -146,7 +146,7 @@ def test_a_connection_with_an_absent_node_is_open_at_the_end_that_is_known():
 
 def test_what_is_no_state_of_the_system_is_refused():
     bad = PendingTimer("", "no such timer", None)
-    wrong = NodeRecord(3, 1, record(0).local, ((bad, 0.0),), (), 0, (), {})
+    wrong = MemberRecord(3, 1, record(0).local, ((bad, 0.0),), (), 0, (), {})
     with pytest.raises(InputError, match="no such timer"):
         state_of(SYSTEM, snapshot(wrong))
 
@@ -173,11 +173,11 @@ def test_the_state_is_that_of_the_world_where_nothing_is_under_way():
 
 def test_scripts_that_nobody_follows_are_over():
     system = caller()
-    one = NodeRecord(1, 1, freeze(Caller()), (), (), 0, (), {})
+    one = MemberRecord(1, 1, freeze(Caller()), (), (), 0, (), {})
     world = DirectWorld(system)
     go_back(world, state_of(system, NeighbourhoodSnapshot(0, 1, 0.0, {0: one})))
     assert world.enabled() == []
-    followed = NodeRecord(1, 1, freeze(Caller()), (), (0,), 0, (), {})
+    followed = MemberRecord(1, 1, freeze(Caller()), (), (0,), 0, (), {})
     go_back(world, state_of(system, NeighbourhoodSnapshot(0, 1, 0.0, {0: followed})))
     assert [event.name for event in world.enabled()] == ["go"]
 

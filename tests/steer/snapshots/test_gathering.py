@@ -381,7 +381,9 @@ def row(size: int, network: wl.Streams | wl.Datagrams) -> Post:
     return settled(post)
 
 
-@pytest.mark.parametrize("network", [wl.streams(), wl.datagrams()], ids=str)
+@pytest.mark.parametrize(
+    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
+)
 def test_the_neighbours_of_neighbours_are_asked_too(network: wl.Streams | wl.Datagrams):
     post = row(4, network)
     post.change(0)

@@ -38,8 +38,8 @@ from worldline.steer.snapshots.record_bytes import MOST_NUMBER, RecordBytes
 from worldline.steer.snapshots.records import (
     ChannelRecord,
     HeardEnd,
-    NodeRecord,
-    SentMessage,
+    MemberRecord,
+    UnreceivedMessage,
 )
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.messagepack import pack
@@ -77,23 +77,23 @@ timers = st.builds(
 channels = st.builds(
     ChannelRecord,
     *(numbers, numbers),
-    st.lists(st.builds(SentMessage, numbers, st.just(""), messages), max_size=4).map(
-        tuple
-    ),
+    st.lists(
+        st.builds(UnreceivedMessage, numbers, st.just(""), messages), max_size=4
+    ).map(tuple),
     *(ends, ends, numbers, st.lists(numbers, max_size=4).map(tuple)),
     st.none() | numbers,
 )
 
 
 @st.composite
-def records(draw: Any) -> NodeRecord:
+def records(draw: Any) -> MemberRecord:
     talker = chatter.Talker(
         tuple(draw(st.lists(nodes, max_size=3))),
         seen=draw(st.integers()),
         known=draw(st.sets(st.integers())),
         said=draw(st.integers()),
     )
-    return NodeRecord(
+    return MemberRecord(
         draw(numbers),
         draw(numbers),
         freeze(talker),
@@ -112,7 +112,7 @@ def test_a_letter_is_read_as_it_was_written(letter: SnapshotLetter):
 
 @settings(max_examples=40)
 @given(records())
-def test_a_checkpoint_is_read_as_it_was_written(record: NodeRecord):
+def test_a_checkpoint_is_read_as_it_was_written(record: MemberRecord):
     assert BYTES.unpack(BYTES.pack(record, 0), 0, record.number) == record
 
 
@@ -135,7 +135,7 @@ def test_a_request_and_its_answer_are_a_few_bytes():
 def test_checkpoints_leave_out_what_is_kept_out_of_them():
     one, other = (chatter.Talker((), cache=cache) for cache in (1, 2))
     spelt = [
-        BYTES.pack(NodeRecord(1, 1, freeze(each), (), (), 0, (), {}), 0)
+        BYTES.pack(MemberRecord(1, 1, freeze(each), (), (), 0, (), {}), 0)
         for each in (one, other)
     ]
     assert spelt[0] == spelt[1]
@@ -144,7 +144,7 @@ def test_checkpoints_leave_out_what_is_kept_out_of_them():
 
 def test_a_checkpoint_that_is_too_large_is_refused():
     talker = chatter.Talker((), known=set(range(10**9, 10**9 + 300_000)))
-    record = NodeRecord(1, 1, freeze(talker), (), (), 0, (), {})
+    record = MemberRecord(1, 1, freeze(talker), (), (), 0, (), {})
     with pytest.raises(ModelError, match="a checkpoint of a has 1,"):
         BYTES.pack(record, 0)
 
@@ -152,13 +152,16 @@ def test_a_checkpoint_that_is_too_large_is_refused():
 # --------------------------------------------------------------------------- strangers
 
 
-def a_record() -> NodeRecord:
+def a_record() -> MemberRecord:
     talker = chatter.Talker(SYSTEM.ids[1:], seen=7, known={1, 2, 3}, said=4)
-    tail = (SentMessage(4, "", chatter.Word(5)), SentMessage(5, "", chatter.Word(6)))
+    tail = (
+        UnreceivedMessage(4, "", chatter.Word(5)),
+        UnreceivedMessage(5, "", chatter.Word(6)),
+    )
     channel = ChannelRecord(1, 5, tail, HeardEnd(2, 1), HeardEnd(1, 0), 4, (6,), 2)
     timer = PendingTimer("", "later", 2)
     waiting = ((SYSTEM.ids[1], "", chatter.Call(3, SYSTEM.ids[2])),)
-    return NodeRecord(
+    return MemberRecord(
         9, 2, freeze(talker), ((timer, 0.5),), (), 3, waiting, {1: channel}
     )
 

@@ -30,15 +30,15 @@ from worldline.steer.checking.judge import Judge
 from worldline.steer.checking.questions import Answer, Whole
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import instead_of
-from worldline.steer.snapshots.records import NodeRecord
+from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import is_still_so
 from worldline.worlds.companions import Beside, Effects, Instead
 
-Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, NodeRecord]]
+Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, MemberRecord]]
 """The checkpoints of other nodes that a node has and that are not stale, by index; another
 mapping when they are others."""
 
-_NOBODY: Mapping[int, NodeRecord] = {}
+_NOBODY: Mapping[int, MemberRecord] = {}
 
 _BEGINS = frozenset({Kind.START, Kind.RESET, Kind.RESTART})
 """Events before which there is no state of this life."""
@@ -256,13 +256,13 @@ class _OneNode:
 
     def __init__(self, index: int, judge: Judge) -> None:
         self.index, self.judge = index, judge
-        self.given: Mapping[int, NodeRecord] = _NOBODY
-        self.records: Mapping[int, NodeRecord] = _NOBODY
-        self.outdated: dict[int, NodeRecord] = {}
+        self.given: Mapping[int, MemberRecord] = _NOBODY
+        self.records: Mapping[int, MemberRecord] = _NOBODY
+        self.outdated: dict[int, MemberRecord] = {}
         self.has_to_learn = False
         self.timers: frozenset[PendingTimer] = frozenset()
 
-    def learn(self, records: Mapping[int, NodeRecord]) -> None:
+    def learn(self, records: Mapping[int, MemberRecord]) -> None:
         """Know what these checkpoints say, but for those that are outdated."""
         self.given, self.has_to_learn = records, False
         old = self.outdated
@@ -297,7 +297,7 @@ class _OneNode:
 
 
 def _is_later(
-    record: NodeRecord, me: int, life: int, numbers: Mapping[int, int]
+    record: MemberRecord, me: int, life: int, numbers: Mapping[int, int]
 ) -> bool:
     """Say whether a message to this node was sent after a checkpoint of its sender.
 

@@ -11,7 +11,7 @@ from worldline.model.errors import Unseen
 from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
 from worldline.model.system import System
 from worldline.model.view import ColumnRead
-from worldline.steer.snapshots.records import NodeRecord
+from worldline.steer.snapshots.records import MemberRecord
 from worldline.worlds.kept import fresh
 
 
@@ -42,11 +42,11 @@ class Standpoint:
         self.parts = system.types[me].parts
         self.present: tuple[int, ...] = (me,)
         self._hidden = self._cell(me)
-        self._records: dict[int, NodeRecord] = {}
+        self._records: dict[int, MemberRecord] = {}
         self._others: dict[int, tuple[Any, Hidden]] = {}
         self._shown: dict[str, Any] = {}
 
-    def know(self, records: Mapping[int, NodeRecord]) -> list[int]:
+    def know(self, records: Mapping[int, MemberRecord]) -> list[int]:
         """Know these neighbours, and no others; return which are others than before."""
         before = self._records
         now = {n: record for n, record in records.items() if n != self.me}
@@ -103,7 +103,7 @@ class Standpoint:
         """Return the id of a node."""
         return self.system.ids[index]
 
-    def _thawed(self, index: int, record: NodeRecord) -> tuple[Any, Hidden]:
+    def _thawed(self, index: int, record: MemberRecord) -> tuple[Any, Hidden]:
         kind, first = self.system.types[index], self.system.prototypes[index]
         hidden = self._cell(index)
         hidden.timers = dict(record.timers)

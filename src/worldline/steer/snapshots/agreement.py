@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from worldline.steer.snapshots.records import ChannelRecord, NodeRecord, SentMessage
+from worldline.steer.snapshots.records import (
+    ChannelRecord,
+    MemberRecord,
+    UnreceivedMessage,
+)
 
 NOTHING = ChannelRecord(0, 0, (), None, None, 0, (), None)
 """What a node knows of its channels with a peer with which it had nothing to do."""
 
 
-def has_orphans(members: Mapping[int, NodeRecord]) -> bool:
+def has_orphans(members: Mapping[int, MemberRecord]) -> bool:
     """Say whether some member has received what its sender has not sent.
 
     Of checkpoints that belong together none has: only where a process was killed, and
@@ -34,7 +38,9 @@ def has_orphans(members: Mapping[int, NodeRecord]) -> bool:
     )
 
 
-def _has_orphan(mine: ChannelRecord, other: NodeRecord, theirs: ChannelRecord) -> bool:
+def _has_orphan(
+    mine: ChannelRecord, other: MemberRecord, theirs: ChannelRecord
+) -> bool:
     known = mine.heard or mine.closed
     if known is None or known.life < other.life:
         return False
@@ -47,7 +53,7 @@ def _has_orphan(mine: ChannelRecord, other: NodeRecord, theirs: ChannelRecord) -
 
 
 def is_left_over(
-    mine: ChannelRecord, me: NodeRecord, theirs: ChannelRecord, other: NodeRecord
+    mine: ChannelRecord, me: MemberRecord, theirs: ChannelRecord, other: MemberRecord
 ) -> bool:
     """Say whether this end still has a connection that the other end has lost."""
     return (
@@ -58,15 +64,15 @@ def is_left_over(
 
 
 def is_newly_made(
-    mine: ChannelRecord, theirs: ChannelRecord, other: NodeRecord
+    mine: ChannelRecord, theirs: ChannelRecord, other: MemberRecord
 ) -> bool:
     """Say whether this end has heard the other one on the connection that that one has."""
     return mine.heard == (other.life, theirs.connection)
 
 
 def under_way(
-    tail: tuple[SentMessage, ...], life: int, theirs: ChannelRecord
-) -> Iterator[SentMessage]:
+    tail: tuple[UnreceivedMessage, ...], life: int, theirs: ChannelRecord
+) -> Iterator[UnreceivedMessage]:
     """Yield what was sent in a life, but for what the receiver has received of it."""
     known = theirs.heard or theirs.closed
     if known is None or known.life < life:

@@ -29,9 +29,9 @@ from worldline.steer.snapshots.agreement import (
 from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.records import (
     ChannelRecord,
+    MemberRecord,
     NeighbourhoodSnapshot,
-    NodeRecord,
-    SentMessage,
+    UnreceivedMessage,
 )
 from worldline.trace.format import StrPath, write
 from worldline.trace.json_values import encode, encode_value
@@ -67,7 +67,7 @@ class _End(NamedTuple):
 
     state: int
     error: bool
-    incoming: list[SentMessage]
+    incoming: list[UnreceivedMessage]
 
 
 def state_of(system: System, snapshot: NeighbourhoodSnapshot) -> Checkpoint:
@@ -144,7 +144,7 @@ def state_record_of(system: System, snapshot: NeighbourhoodSnapshot) -> StateRec
 
 
 def _node(
-    system: System, carriers: Carriers, members: Mapping[int, NodeRecord], index: int
+    system: System, carriers: Carriers, members: Mapping[int, MemberRecord], index: int
 ) -> NodeStateRecord:
     record, kind = members[index], system.types[index]
     local = rebuilt(kind, record.local, system.prototypes[index])
@@ -185,7 +185,7 @@ def _node(
 
 
 def _messages(
-    system: System, record: NodeRecord, ends: Mapping[int, _End]
+    system: System, record: MemberRecord, ends: Mapping[int, _End]
 ) -> Iterator[MessageRecord]:
     """Yield what is under way to a node: what waits there first, then what comes."""
     waiting = {node: [] for node in system.ids}  # type: dict[object, list[MessageRecord]]
@@ -203,7 +203,7 @@ def _message(src: str, part: str, message: object) -> MessageRecord:
 
 
 def _end(
-    carriers: Carriers, members: Mapping[int, NodeRecord], index: int, peer: int
+    carriers: Carriers, members: Mapping[int, MemberRecord], index: int, peer: int
 ) -> _End:
     """Return a node's end of its connection with another member."""
     me, other = members[index], members[peer]
@@ -226,11 +226,11 @@ def _end(
     return _End(OPEN if here or there else CLOSED, False, incoming)
 
 
-def _is_on_connection(carriers: Carriers, sent: SentMessage) -> bool:
+def _is_on_connection(carriers: Carriers, sent: UnreceivedMessage) -> bool:
     return carriers.is_on_connection(sent.part, sent.message)
 
 
-def _ends_unseen(members: Mapping[int, NodeRecord], index: int) -> dict[int, _End]:
+def _ends_unseen(members: Mapping[int, MemberRecord], index: int) -> dict[int, _End]:
     """Return a node's ends of its connections with nodes that are absent."""
     return {
         peer: _End(OPEN, False, [])

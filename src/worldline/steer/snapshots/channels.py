@@ -14,7 +14,7 @@ from typing import Any, final
 from worldline.model.network import Capability, members_of, number_of
 from worldline.model.system import System
 from worldline.steer.snapshots.options import MEMORY_S
-from worldline.steer.snapshots.records import ChannelRecord, HeardEnd, SentMessage
+from worldline.steer.snapshots.records import ChannelRecord, HeardEnd, UnreceivedMessage
 
 NUMBER, RECEIVED, SENT, CONNECTION, RECEIVED_LIFE, LOOSE = range(1, 7)
 """The numbers beside a message: that of the sender's last checkpoint; of the last message
@@ -94,7 +94,7 @@ class Channel:
 
     def __init__(self) -> None:
         self.connection = self.sent = self.received = self.untold = self.life = 0
-        self.tail: deque[tuple[SentMessage, float | None]] = deque()
+        self.tail: deque[tuple[UnreceivedMessage, float | None]] = deque()
         self.heard: HeardEnd | None = None
         self.closed: HeardEnd | None = None
         self.stale: HeardEnd | None = None
@@ -225,7 +225,7 @@ class Channels:
         channel.sent += 1
         channel.last = now
         connected = carriers.is_on_connection(part, message)
-        sent = SentMessage(channel.sent, part, message)
+        sent = UnreceivedMessage(channel.sent, part, message)
         channel.tail.append((sent, None if connected else now))
         if len(channel.tail) > MOST_TAIL:
             channel.tail.popleft()

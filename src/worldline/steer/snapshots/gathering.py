@@ -16,7 +16,7 @@ from worldline.steer.snapshots.letters import NAMES, NEWS, Gone, Reply, Request,
 from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.packing import unpacked
-from worldline.steer.snapshots.records import NodeRecord
+from worldline.steer.snapshots.records import MemberRecord
 from worldline.trace.json_checks import Malformed
 
 _ROUNDS = 2
@@ -43,7 +43,7 @@ class Asking(Protocol):
     def take(self, number: int) -> KeptCheckpoint | None:
         """Return the node's own first checkpoint with a number or a greater one."""
 
-    def unpack(self, body: bytes, peer: int, number: int) -> NodeRecord:
+    def unpack(self, body: bytes, peer: int, number: int) -> MemberRecord:
         """Return the checkpoint of bytes from a peer."""
 
     def gathered(self, gather: Gather) -> None:
@@ -116,7 +116,7 @@ class Gather:
         self._has_news, self._names = has_news, names
         self.name, self.number = name, number
         self.own = asking.take(number)
-        self.members: dict[int, NodeRecord] = {}
+        self.members: dict[int, MemberRecord] = {}
         self.absent: set[int] = set()
         self._routes: dict[int, int | None] = {}
         self._bases: dict[int, bytes] = {}

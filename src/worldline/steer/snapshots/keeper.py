@@ -23,7 +23,7 @@ from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.node_keeper import NodeKeeper, Setting
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.record_bytes import RecordBytes
-from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
+from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
 from worldline.trace.journal.codec import Codec
 from worldline.worlds.companions import Beside, Companion, Instead
 
@@ -93,7 +93,7 @@ class Snapshots(Companion):
         if keeper is not None:
             keeper.gather_now()
 
-    def record_now(self, beside: Beside) -> NodeRecord:
+    def record_now(self, beside: Beside) -> MemberRecord:
         """Return a checkpoint of the present state of a node, which nobody asks for."""
         return self._keepers[beside.me].record_now()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.steer.snapshots.options import GatherOptions
-from worldline.steer.snapshots.records import NodeRecord
+from worldline.steer.snapshots.records import MemberRecord
 
 _MOST = 8
 """How many times the quota the checkpoints of the last interval may take."""
@@ -35,7 +35,7 @@ class KeptCheckpoint:
         When it was taken.
     """
 
-    record: NodeRecord
+    record: MemberRecord
     body: bytes
     digest: bytes
     time: float

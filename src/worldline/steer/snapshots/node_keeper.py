@@ -34,7 +34,7 @@ from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
 from worldline.steer.snapshots.neighbourhood import hops_of, neighbourhood
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.record_bytes import RecordBytes, is_number
-from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
+from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
 from worldline.steer.snapshots.taking import CheckpointTaker
 from worldline.steer.snapshots.when import Occasions
 from worldline.trace.json_checks import Malformed
@@ -193,7 +193,7 @@ class NodeKeeper:
         if self._occasions is not None:
             self._occasions.want()
 
-    def record_now(self) -> NodeRecord:
+    def record_now(self) -> MemberRecord:
         """Return a checkpoint of the present state, under the last number."""
         return self._taker.record(self._log.number)
 
@@ -220,7 +220,7 @@ class NodeKeeper:
         """
         return self._taker.first_from(number)
 
-    def unpack(self, body: bytes, peer: int, number: int) -> NodeRecord:
+    def unpack(self, body: bytes, peer: int, number: int) -> MemberRecord:
         """Return the checkpoint of bytes from a peer."""
         return self._setting.bytes.unpack(body, peer, number)
 

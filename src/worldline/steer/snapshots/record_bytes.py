@@ -21,8 +21,8 @@ from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.records import (
     ChannelRecord,
     HeardEnd,
-    NodeRecord,
-    SentMessage,
+    MemberRecord,
+    UnreceivedMessage,
 )
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.values import Values, is_seconds
@@ -43,7 +43,7 @@ class RecordBytes:
         self._values = codec.values
         self._messages = Values(codec.vocabulary, constant=True)
 
-    def kept(self, record: NodeRecord, index: int, time: float) -> KeptCheckpoint:
+    def kept(self, record: MemberRecord, index: int, time: float) -> KeptCheckpoint:
         """Return a checkpoint of a node with its bytes.
 
         Raises
@@ -54,7 +54,7 @@ class RecordBytes:
         body = self.pack(record, index)
         return KeptCheckpoint(record, body, digest_of(body), time)
 
-    def pack(self, record: NodeRecord, index: int) -> bytes:
+    def pack(self, record: MemberRecord, index: int) -> bytes:
         """Return the bytes of a checkpoint of a node.
 
         Raises
@@ -82,7 +82,7 @@ class RecordBytes:
             )
         return body
 
-    def unpack(self, body: bytes, index: int, number: int) -> NodeRecord:
+    def unpack(self, body: bytes, index: int, number: int) -> MemberRecord:
         """Return the checkpoint of a node that bytes from outside stand for.
 
         Raises
@@ -102,7 +102,7 @@ class RecordBytes:
             raise Malformed("", "a checkpoint without its positions")
         kind, prototype = self._system.types[index], self._system.prototypes[index]
         try:
-            return NodeRecord(
+            return MemberRecord(
                 number,
                 life,
                 self._local(kind, prototype, fields),
@@ -209,10 +209,10 @@ class RecordBytes:
             life,
         )
 
-    def _tail(self, one: Any) -> SentMessage:
+    def _tail(self, one: Any) -> UnreceivedMessage:
         if not _are_lists(one) or len(one) != 3 or not is_number(one[0]):
             raise Malformed("", "a checkpoint with a message that is none")
-        return SentMessage(one[0], *self._message(one[1], one[2]))
+        return UnreceivedMessage(one[0], *self._message(one[1], one[2]))
 
 
 _MISSING: Any = object()

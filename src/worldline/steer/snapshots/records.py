@@ -21,7 +21,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.semantics.hidden import PendingTimer
 
 
-class SentMessage(NamedTuple):
+class UnreceivedMessage(NamedTuple):
     """A message that its receiver is not known to have received.
 
     Attributes
@@ -80,7 +80,7 @@ class ChannelRecord:
 
     connection: int
     sent: int
-    tail: tuple[SentMessage, ...]
+    tail: tuple[UnreceivedMessage, ...]
     heard: HeardEnd | None
     closed: HeardEnd | None
     received: int
@@ -90,7 +90,7 @@ class ChannelRecord:
 
 @final
 @dataclass(frozen=True, slots=True)
-class NodeRecord:
+class MemberRecord:
     """A checkpoint of one node.
 
     Attributes
@@ -143,4 +143,4 @@ class NeighbourhoodSnapshot:
     node: int
     number: int
     time: float
-    members: Mapping[int, NodeRecord]
+    members: Mapping[int, MemberRecord]

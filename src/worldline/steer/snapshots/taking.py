@@ -13,7 +13,7 @@ from worldline.steer.snapshots.channels import Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
 from worldline.steer.snapshots.record_bytes import RecordBytes
-from worldline.steer.snapshots.records import NodeRecord
+from worldline.steer.snapshots.records import MemberRecord
 from worldline.worlds.companions import Beside
 
 
@@ -47,11 +47,11 @@ class CheckpointTaker:
         frozen = kind.freeze(self.beside.node)
         return left_out(kind, frozen, self._system.prototypes[self._index])
 
-    def record(self, number: int) -> NodeRecord:
+    def record(self, number: int) -> MemberRecord:
         """Return a checkpoint of the present state, under a number."""
         beside, ids = self.beside, self._system.ids
         self._channels.forget(beside.now)
-        return NodeRecord(
+        return MemberRecord(
             number,
             beside.incarnation,
             self.local(),

@@ -20,7 +20,7 @@ from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
-from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
+from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.findings import Handed, Refusal
 from worldline.steer.steering.forecasting import Forecast
@@ -36,7 +36,7 @@ from worldline.worlds.companions import Beside, Companion, Effects, Instead
 _MOST_REFUSALS = 100
 _AT_ONCE = "a property would be false at once"
 
-_NOBODY: Mapping[int, NodeRecord] = {}
+_NOBODY: Mapping[int, MemberRecord] = {}
 
 
 class Predicts(Protocol):
@@ -218,7 +218,7 @@ class Steering(Companion):
         """Return why the last event was refused."""
         return self._why.get(beside.me, "")
 
-    def _neighbours(self, me: NodeId) -> Mapping[int, NodeRecord]:
+    def _neighbours(self, me: NodeId) -> Mapping[int, MemberRecord]:
         """Return the checkpoints that a node has of its neighbours."""
         snapshot = self.snapshots.latest(me)
         return _NOBODY if snapshot is None else snapshot.members
