@@ -169,8 +169,15 @@ def test_the_check_alone_refuses_what_would_be_violated():
     for place in islice(steering_ring.places(), 2):
         ring = steering_ring.run(place, setting)
         assert (ring.outcome, ring.is_whole) == ("check", True)
-    churn = steering_churn.Churn(15.0, "half")
-    assert steering_churn.run(churn, setting, 0, 0.35).begun == 0
+
+
+@needs_steering
+@pytest.mark.nightly
+def test_the_check_alone_keeps_randtree_sound_under_churn():
+    churn, hours = steering_churn.Churn(15.0, "half"), 0.35
+    found = steering_churn.run(churn, Setting(row="check"), 0, hours)
+    assert found.begun == 0
+    assert 0 < found.changed < found.actions / 100
 
 
 @needs_steering
