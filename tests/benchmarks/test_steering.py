@@ -159,20 +159,35 @@ def test_the_ring_of_figure_11_breaks_its_promise_and_is_whole_later():
 
 
 @needs_steering
-@pytest.mark.parametrize("row", ["check", "steer"])
-def test_nothing_is_violated_where_the_check_stands(row: str):
-    setting = Setting(row=row)
+def test_the_check_alone_refuses_what_would_be_violated():
+    setting = Setting(row="check")
     for bug in steering_rounds.BUGS:
-        for gap in steering_rounds.gaps(bug, range(2)):
+        for gap in steering_rounds.gaps(bug, range(3)):
             found = steering_rounds.run(gap, setting)
-            assert found.outcome in ("steered", "check")
-            assert found.decided_s is not None
+            # Two majorities may have been: what they chose is learnt late, or never.
+            assert found.outcome == "check" or found.later
     for place in islice(steering_ring.places(), 2):
         ring = steering_ring.run(place, setting)
-        assert (ring.outcome in ("steered", "check"), ring.is_whole) == (True, True)
-    churn = steering_churn.Churn(15.0, "half")
-    hours = 0.35 if row == "check" else 0.02
-    assert steering_churn.run(churn, setting, 0, hours).begun == 0
+        assert (ring.outcome, ring.is_whole) == ("check", True)
+
+
+@needs_steering
+@pytest.mark.nightly
+def test_the_check_alone_keeps_randtree_sound_under_churn():
+    churn, hours = steering_churn.Churn(15.0, "half"), 0.35
+    found = steering_churn.run(churn, Setting(row="check"), 0, hours)
+    assert found.begun == 0
+    assert 0 < found.changed < found.actions / 100
+
+
+@needs_steering
+@pytest.mark.parametrize("bug", steering_rounds.BUGS)
+def test_two_rounds_are_steered_and_a_value_is_decided(bug: str):
+    (gap,) = steering_rounds.gaps(bug, [0])
+    setting = Setting(row="steer", states=steering_rounds.STATES)
+    found = steering_rounds.run(gap, setting)
+    assert (found.outcome, found.violated.total()) == ("steered", 0)
+    assert found.decided_s is not None
 
 
 def test_rows_are_told_as_a_table_and_to_programs(tmp_path: Path):
