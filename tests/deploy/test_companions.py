@@ -329,3 +329,49 @@ def test_a_life_after_a_kill_is_joined_anew(tmp_path: Path):
 
     run(step, counting, tmp_path)
     assert counting.lives == [(A, 1), (B, 1), (A, 2)]
+
+
+def test_a_call_that_a_companion_asks_for_is_recorded_and_replays(tmp_path: Path):
+    counting = Counting()
+
+    async def step(host: wl.Host) -> None:
+        assert not host.state(A).heard
+        counting.beside[A].call_soon("say", "word")
+        called_off = counting.beside[A].call_soon("say", "never")
+        assert called_off()
+        await host.until(B, lambda b: b.heard == ["word"])
+
+    report = run(step, counting, tmp_path)
+    assert report.events == 6  # starts, ends, a call and a message
+
+
+def test_a_reaction_to_a_prediction_is_recorded_and_replays(tmp_path: Path):
+    counting = Counting()
+    soon = wl.Foreseen(
+        property="quiet", steps=2, action="filter", kind="timer", name="ring", peer=B
+    )
+
+    @wl.node
+    class Reacting(Talker):
+        may: bool = False
+
+        @wl.call
+        def let(self, ctx: wl.Context) -> None:
+            self.may = True
+
+        @wl.on_prediction(when=lambda self, prediction: self.may)
+        def foreseen(self, ctx: wl.Context, prediction: wl.Foreseen) -> None:
+            ctx.send(self.other, Word(f"{prediction.name} {prediction.peer}"))
+
+    made = wl.System({A: Reacting(B), B: Talker(A)}, name="reacting")
+
+    async def step(host: wl.Host) -> None:
+        counting.beside[A].call_soon("foreseen", soon)
+        await asyncio.sleep(0.01)
+        assert not host.state(B).heard, "its guard is false"
+        await host.call(A, Reacting.let)
+        await host.until(B, lambda b: b.heard == ["ring b"])
+        with pytest.raises(wl.UsageError, match="no call"):
+            await host.call(A, "foreseen", soon)
+
+    run(step, counting, tmp_path, made)
