@@ -31,10 +31,10 @@ TURN, CHUNK = 64, 64 * 1_600
 HOOKED = ((NodeLife, "_deliver"), (NodeExecution, "happen"), (NodeRunner, "_leave"))
 """The functions that have something to do with companions, on the way of an event."""
 
-NOBODY = dict.fromkeys(("is_watched", "_vets", "extensions", "seen"))
+NOBODY = dict.fromkeys(("is_watched", "_before", "extensions", "seen"))
 """What is asked for companions, by name; the answer is None where there are none."""
 
-ANSWERS = ("instead", "before")
+ANSWERS = ("instead", "plain")
 """Where the answers are kept: None, then."""
 
 
@@ -90,8 +90,15 @@ class _Without(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
-        if isinstance(node.left, ast.Constant) and isinstance(node.ops[0], ast.IsNot):
-            return ast.copy_location(ast.Constant(False), node)
+        if isinstance(node.left, ast.Constant):
+            is_none = isinstance(node.ops[0], ast.Is)
+            return ast.copy_location(ast.Constant(is_none), node)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt:

@@ -66,6 +66,7 @@ class Driven:
             tls=None,
             limits=LinkLimits(),
             companions=(),
+            positions=lambda node: (),
             returns=False,
             say=lambda line: None,
             stopped=lambda node, error: None,

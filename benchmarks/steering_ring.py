@@ -84,11 +84,12 @@ class RingRun:
     Attributes
     ----------
     outcome
-        One of `OUTCOMES`.
+        One of `OUTCOMES`: whether a property became false in the whole run, and else what
+        changed it until A and B were to join again.
     is_whole
         Whether the ring is, a minute after A's reset.
     counts
-        What the companion did, by the names of `COUNTS`.
+        What the companion did, by the names of `COUNTS`, until A and B were to join again.
     """
 
     seed: int
@@ -145,9 +146,9 @@ def run(place: Place, setting: Setting) -> RingRun:
     scene.join(simulation, "c", second + AGAIN_S)
     judge = Judge(simulation, safety_of(system))
     ended = _reset_a(scene, simulation, judge, second)
+    counts = counts_of(companion)
     judge.run(ended + WHOLE_S)
     ring = next(p for p in system.properties if p.name == "ring_consistency")
-    counts = counts_of(companion)
     return RingRun(
         seed=place.seed,
         gap_s=place.seconds,
@@ -161,16 +162,23 @@ def run(place: Place, setting: Setting) -> RingRun:
 def _reset_a(
     scene: _Scene, simulation: Simulation, judge: Judge, second: float
 ) -> float:
-    """Go on until A has been reset, right after C has its place; return when that is."""
+    """Go on until A is to join again, reset right after C had its place.
+
+    Returns
+    -------
+    float
+        When A was reset.
+    """
     reset_at: list[float] = []
 
-    def note(event: Event) -> None:
+    def note(event: Event) -> bool:
         is_answer = event.kind is Kind.DELIVER and isinstance(
             event.payload, FindPredReply
         )
         is_placed = is_answer and event.node == scene.node["c"]
-        if is_placed and simulation.now > second and not reset_at:
+        if is_placed and simulation.now > second:
             strike(simulation.now)
+        return bool(reset_at)
 
     def strike(now: float) -> None:
         reset_at.append(now)
@@ -181,6 +189,7 @@ def _reset_a(
     judge.run(second + LATEST_S, note)
     if not reset_at:  # C has no place yet: A is reset all the same
         strike(simulation.now)
+    judge.run(reset_at[0] + BACK_S)
     return reset_at[0]
 
 

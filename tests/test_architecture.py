@@ -96,6 +96,7 @@ ENTERED = {
     "worldline.worlds",
     "worldline.builtin",
     "worldline.exe",
+    "worldline.steer.process",
 }
 """Names of frames, files, entry points and commands; nothing is imported by them."""
 

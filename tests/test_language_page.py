@@ -50,7 +50,10 @@ def test_every_decorator_has_a_row_and_is_used():
 
 def test_every_maker_of_fields_has_a_row_and_is_used():
     made = set(re.findall(r"^def (\w+)\(", Path(fields.__file__).read_text(), re.M))
-    assert made - {"_declare", "role_of", "is_node", "refuse_node"} == MAKERS
+    assert (
+        made - {"_declare", "role_of", "is_kept_out", "is_node", "refuse_node"}
+        == MAKERS
+    )
     source, _ = blocks("python", PAGE)
     for name in MAKERS:
         assert f"`wl.{name}(" in rows(), name

@@ -89,8 +89,9 @@ if TYPE_CHECKING:
     from worldline.dedalus.problems import ProgramError
     from worldline.deploy.cluster import Cluster
     from worldline.deploy.counts import NodeCounts
-    from worldline.deploy.host import Host, NodeFailed
+    from worldline.deploy.host import Host
     from worldline.deploy.journal import JournalFailure
+    from worldline.deploy.keeping import NodeFailed
     from worldline.deploy.outlets import LinkLimits
     from worldline.deploy.tls import TlsFiles
     from worldline.deploy.weather import LinkConditions, LinkWeather
@@ -147,7 +148,8 @@ _LAZY = {
     "worldline.deploy.cluster": ("Cluster",),
     "worldline.worlds.companions": ("Companion", "Instead"),
     "worldline.deploy.counts": ("NodeCounts",),
-    "worldline.deploy.host": ("Host", "NodeFailed"),
+    "worldline.deploy.host": ("Host",),
+    "worldline.deploy.keeping": ("NodeFailed",),
     "worldline.deploy.journal": ("JournalFailure",),
     "worldline.deploy.outlets": ("LinkLimits",),
     "worldline.deploy.tls": ("TlsFiles",),

@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.deploy.running.ending import RunEnding
+from worldline.deploy.running.here import LocalNodes
+from worldline.deploy.running.options import RunOptions
+from worldline.deploy.running.plan import plan_of
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.network.mailbox import Network
@@ -329,6 +333,220 @@ def test_a_life_after_a_kill_is_joined_anew(tmp_path: Path):
 
     run(step, counting, tmp_path)
     assert counting.lives == [(A, 1), (B, 1), (A, 2)]
+
+
+@wl.node
+class Gated:
+    """Takes words in the order of their numbers; a guard keeps the others waiting."""
+
+    other: wl.NodeId
+    is_open: bool = False
+    heard: list[str] = wl.field(default_factory=list)
+
+    @wl.call
+    def say(self, ctx: wl.Context, text: str) -> None:
+        ctx.send(self.other, Word(text))
+
+    @wl.call
+    def open(self, ctx: wl.Context) -> None:
+        self.is_open = True
+
+    @wl.call(when=lambda self, text: self.is_open)
+    def add(self, ctx: wl.Context, text: str) -> int:
+        self.heard.append(text)
+        return len(self.heard)
+
+    @wl.on(Word, when=lambda self, src, msg: self.is_open)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
+        self.heard.append(msg.text)
+
+
+def gated(network: Network | None = None, *, scripts: bool = False) -> wl.System:
+    nodes = {A: Gated(B), B: Gated(A)}
+    workload: tuple[Any, ...] = ()
+    if scripts:
+        calls = [wl.invoke(Gated.say, "one"), wl.invoke(Gated.open)]
+        workload = (wl.script(A, calls), wl.script(B, [wl.invoke(Gated.add, "two")]))
+    return wl.System(
+        nodes,
+        network=network or wl.datagrams(),
+        workload=workload,
+        unhandled="wait",
+        name="gated",
+    )
+
+
+def is_word(event: Event, text: str) -> bool:
+    return event.kind is Kind.DELIVER and event.payload == Word(text)
+
+
+@pytest.fixture
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldline.deploy.life.PUT_OFF_S", 0.02)
+
+
+def times(what: Callable[[Event], bool], count: int, instead: wl.Instead) -> Any:
+    """Return what blocks the first so many of some events."""
+    left = [count]
+
+    def blocks(event: Event) -> wl.Instead | None:
+        if not what(event) or not left[0]:
+            return None
+        left[0] -= 1
+        return instead
+
+    return blocks
+
+
+@pytest.mark.usefixtures("short_waits")
+@pytest.mark.parametrize("how", ["blocks", "undoes"])
+def test_a_datagram_that_is_put_off_comes_again(how: str, tmp_path: Path):
+    twice = times(lambda event: is_word(event, "late"), 2, wl.Instead.PUT_OFF)
+    counting = Counting(**{how: twice})
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "late")
+        await host.call(A, Talker.say, "soon")
+        await host.until(B, lambda b: len(b.heard) == 1)
+        (kept,) = counting.beside[B].waiting()
+        assert kept == (A, "", Word("late"))
+        await host.until(B, lambda b: len(b.heard) == 2)
+        assert host.state(B).heard == ["soon", "late"]
+        assert counting.beside[B].waiting() == []
+
+    report = run(step, counting, tmp_path, system(wl.datagrams()))
+    assert report.drops == 0
+    assert len(counting.numbers) == 2  # it was noticed once
+
+
+@pytest.mark.usefixtures("short_waits")
+def test_what_is_put_off_is_lost_with_the_life(tmp_path: Path):
+    counting = Counting(lambda e: wl.Instead.PUT_OFF if is_word(e, "late") else None)
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "late")
+        while not counting.beside[B].waiting():
+            await asyncio.sleep(0.001)
+        host.crash(B)
+        await host.restart(B)
+        await asyncio.sleep(0.05)
+        assert host.state(B).heard == []
+
+    run(step, counting, tmp_path, system(wl.datagrams()))
+
+
+@pytest.mark.usefixtures("short_waits")
+def test_a_call_that_is_put_off_ends_with_its_node(tmp_path: Path):
+    counting = Counting(
+        lambda event: wl.Instead.PUT_OFF if event.kind is Kind.CALL else None
+    )
+
+    async def step(host: wl.Host) -> None:
+        said = asyncio.ensure_future(host.call(A, Talker.say, "word"))
+        await asyncio.sleep(0.01)
+        host.crash(A)
+        with pytest.raises(wl.UsageError, match="a has stopped"):
+            await said
+
+    run(step, counting, tmp_path)
+
+
+def test_a_message_that_waits_is_noticed_once_and_gated_when_it_can_happen(
+    tmp_path: Path,
+):
+    counting = Counting()
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Gated.say, "word")
+        while not counting.beside[B].waiting():
+            await asyncio.sleep(0.001)
+        assert [node for node, _, _ in counting.numbers] == [B]
+        assert not any("word" in what for _, who, what in counting.log if who == "b")
+        await host.call(B, Gated.open)
+        await host.until(B, lambda b: b.heard)
+
+    run(step, counting, tmp_path, gated())
+    about = [when for when, who, what in counting.log if who == "b" and "word" in what]
+    assert about == ["before", "after"]
+    assert len(counting.numbers) == 1
+
+
+@pytest.mark.usefixtures("short_waits")
+@pytest.mark.parametrize("how", ["blocks", "undoes"])
+@pytest.mark.parametrize("instead", [wl.Instead.CONSUMED, wl.Instead.PUT_OFF])
+def test_a_message_that_waited_may_be_blocked_and_undone(
+    instead: wl.Instead, how: str, tmp_path: Path
+):
+    once = times(lambda event: is_word(event, "bad"), 1, instead)
+    counting = Counting(**{how: once})
+    is_late = instead is wl.Instead.PUT_OFF
+
+    async def step(host: wl.Host) -> None:
+        for text in ("bad", "good"):
+            await host.call(A, Gated.say, text)
+        while len(counting.beside[B].waiting()) < 2:
+            await asyncio.sleep(0.001)
+        await host.call(B, Gated.open)
+        await host.until(B, lambda b: len(b.heard) == 1 + is_late)
+        assert host.state(B).heard == ["good", *["bad"] * is_late]
+
+    run(step, counting, tmp_path, gated())
+
+
+@pytest.mark.usefixtures("short_waits")
+def test_a_call_with_a_guard_is_gated_when_it_can_be_made(tmp_path: Path):
+    once = times(lambda event: event.name == "add", 1, wl.Instead.PUT_OFF)
+    counting = Counting(once)
+
+    async def step(host: wl.Host) -> None:
+        added = asyncio.ensure_future(host.call(A, Gated.add, "word"))
+        await asyncio.sleep(0.03)
+        assert not any("add" in what for _, _, what in counting.log)
+        await host.call(A, Gated.open)
+        assert await added == 1
+
+    run(step, counting, tmp_path, gated())
+    asked = [when for when, _, what in counting.log if "add" in what]
+    assert asked == ["before", "before", "after"]
+
+
+def test_positions_of_scripts_move_with_the_call_itself(tmp_path: Path):
+    seen: list[tuple[str, str, tuple[int, ...]]] = []
+
+    class Watching(wl.Companion):
+        def joined(self, beside: Beside) -> None:
+            seen.append((beside.me.name, "joined", tuple(beside.positions)))
+
+        def gate(self, beside: Beside, event: Event) -> None:
+            seen.append((beside.me.name, event.name, tuple(beside.positions)))
+
+    made = gated(scripts=True)
+
+    async def main() -> None:
+        options = RunOptions.of(together=True, rate=200.0, no_record=True)
+        host = wl.Host(made, record=tmp_path, companions=[Watching()])
+        await host.bind()
+        driver = LocalNodes(plan_of(made, None, options), host, RunEnding()).driver()
+        async with asyncio.timeout(10), host:
+            driving = asyncio.ensure_future(driver.run())
+            await host.until(A, lambda a: a.is_open)
+            assert tuple(driver.positions(A)) == (2,)
+            await host.until(B, lambda b: not b.is_open)
+            driving.cancel()
+
+    asyncio.run(main())
+    ours = [(what, at) for who, what, at in seen if who == "a"]
+    assert ours == [("joined", (0,)), ("", (0,)), ("say", (0,)), ("open", (1,))]
+    assert {at for who, _, at in seen if who == "b"} == {(0,)}
+
+
+def test_without_a_workload_that_is_driven_there_are_no_positions(tmp_path: Path):
+    counting = Counting()
+
+    async def step(host: wl.Host) -> None:
+        assert tuple(counting.beside[A].positions) == ()
+
+    run(step, counting, tmp_path, gated(scripts=True))
 
 
 def test_a_call_that_a_companion_asks_for_is_recorded_and_replays(tmp_path: Path):

@@ -50,10 +50,17 @@ class Nodes:
         return self.states[node]
 
     async def call(
-        self, node: wl.NodeId, name: str, *arguments: Any, timeout: float | None = None
+        self,
+        node: wl.NodeId,
+        name: str,
+        *arguments: Any,
+        timeout: float | None = None,
+        made: Callable[[], None] | None = None,
     ) -> None:
         while name == "add" and not self.states[node].is_open:
             await asyncio.sleep(0.01)
+        if made is not None:
+            made()
         self.called.append((asyncio.get_running_loop().time(), node, name, arguments))
         if name == "add":
             self.states[node].total += arguments[0]
@@ -211,7 +218,7 @@ def test_a_node_that_is_not_up_to_the_rate_is_not_flooded():
     class Slow(Nodes):
         at_once = most = 0
 
-        async def call(self, *given: Any, timeout: float | None = None) -> None:
+        async def call(self, *given: Any, **how: Any) -> None:
             self.at_once += 1
             self.most = max(self.most, self.at_once)
             await asyncio.sleep(10)

@@ -18,7 +18,7 @@ from tests.deploy.zoo_runs import calls_in
 
 import worldline as wl
 from worldline.deploy import journal as journal_module
-from worldline.deploy.host import NodeFailed
+from worldline.deploy.keeping import NodeFailed
 from worldline.model.errors import UsageError
 
 A, B = wl.ids("a", "b")

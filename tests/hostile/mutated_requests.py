@@ -20,6 +20,7 @@ PATHS = (
     "/nodes",
     "/metrics",
     "/nodes/a/state",
+    "/nodes/a/snapshot",
     "/nodes/b%2F..%2Fcall%2Fx/state",
     "/nodes/a/call/put",
     "/nodes/a/call/put?timeout=0.01",

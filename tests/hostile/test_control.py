@@ -23,7 +23,7 @@ AT_ONCE = 24
 FDS = Path("/proc/self/fd")
 
 # What a client may be told: never that something of ours went wrong.
-TOLD = {200, 400, 403, 404, 405, 413, 415}
+TOLD = {200, 400, 403, 404, 405, 409, 413, 415}
 MADE = ("builtins", "worldline.model.data.", "tests.deploy.control.asking")
 """Where the classes of what a host is given may come from."""
 

@@ -124,3 +124,25 @@ def use(report: wl.Report) -> None:
         report.expect_holds()
     Ping(hop="one")  # type: ignore[arg-type]
     Ping(1).hop = 2  # type: ignore[misc]
+
+
+@wl.node
+class Near:
+    parent: wl.NodeId | None = None
+    table: dict[int, int] = wl.field(default_factory=dict, checkpoint=False)
+
+    @wl.neighbours(hops=2)
+    def near(self) -> list[wl.NodeId | None]:
+        return [self.parent]
+
+    @wl.neighbours  # type: ignore[type-var]
+    def names(self) -> list[str]:
+        return []
+
+    @wl.rebuild
+    def fill(self) -> None:
+        self.table = {1: 1}
+
+    @wl.rebuild  # type: ignore[type-var]
+    def ask(self, ctx: wl.Context) -> None:
+        pass

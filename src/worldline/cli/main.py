@@ -24,6 +24,7 @@ from worldline.cli import (
     run,
     show,
     simulate,
+    snapshot,
     walk,
     zoo,
 )
@@ -58,6 +59,7 @@ VERBS = {
     "run": run,
     "show": show,
     "simulate": simulate,
+    "snapshot": snapshot,
     "walk": walk,
     "zoo": zoo,
 }

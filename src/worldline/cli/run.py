@@ -20,6 +20,7 @@ from worldline.model.errors import WorldlineError
 from worldline.model.printable import one_line
 
 if TYPE_CHECKING:
+    from worldline.deploy.running.beside import StandsBeside
     from worldline.deploy.running.channel import ParentChannel
     from worldline.deploy.running.options import RunOptions
     from worldline.model.system import System
@@ -48,6 +49,7 @@ examples:
   worldline run lock.py --rate 10 --loss 0.1 --latency 'uniform 5ms 50ms'
   worldline run lock.py --seconds 60 --weather 'every 10s crash any, every 10s at 12s restart any'
   worldline run lock.py --node a --cluster cluster.toml      on the machine of a
+  worldline run lock.py --mode predict --control 0     then 'worldline snapshot --help'
   worldline replay worldline-out/lock-run lock.py
 
 weather: what happens at a time, or every so often, with commas between entries
@@ -97,7 +99,14 @@ def run(arguments: argparse.Namespace) -> int:
         return _run_watched(arguments, watched)
     system, options = _asked(arguments)
     with shown_run(system.name) as progress:
-        report = run_system(system, arguments.target, options, say=_say, tell=progress)
+        report = run_system(
+            system,
+            arguments.target,
+            options,
+            say=_say,
+            tell=progress,
+            beside=_beside(options),
+        )
     with answering():
         if arguments.json:
             print_json(report.to_json())
@@ -117,6 +126,15 @@ def _asked(arguments: argparse.Namespace) -> tuple[System, RunOptions]:
     if parameters:
         told[PARAMETERS] = parameters
     return system, RunOptions.of(**told)
+
+
+def _beside(options: RunOptions) -> StandsBeside | None:
+    """Return what makes the companions of nodes, if the mode wants any."""
+    if options.mode == "off":
+        return None
+    from worldline.steer.deployed import companions_for
+
+    return companions_for
 
 
 def _say(line: str) -> None:
@@ -145,5 +163,6 @@ def _watched_by(
     index, _, run_id = watched.partition(":")
     system, options = _asked(arguments)
     node = system.ids[int(index)]
-    report = run_watched(system, node, options, run_id, channel)
+    beside = _beside(options)
+    report = run_watched(system, node, options, run_id, channel, beside)
     return report.exit_code

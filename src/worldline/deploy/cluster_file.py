@@ -18,11 +18,13 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from worldline.deploy.cluster import (
     LEAST_SECRET,
+    LOOPBACK,
     Address,
     Cluster,
     address_text,
@@ -243,6 +245,26 @@ def _secret(path: Path, table: dict[str, Any]) -> bytes | None:
             remedy="make one: python -c 'import secrets; print(secrets.token_hex(32))'",
         )
     return secret
+
+
+def cluster_for(
+    system: System, nodes: Sequence[NodeId], cluster: Cluster | Path | str | None
+) -> Cluster:
+    """Return where nodes are of which some run here: on ports of their own, if all do.
+
+    Raises
+    ------
+    UsageError
+        If others run elsewhere, and nobody says where; or as `cluster_of` does.
+    """
+    if cluster is not None:
+        return cluster_of(cluster, system)
+    if set(nodes) != set(system.ids):
+        raise UsageError(
+            f"some nodes of {system.name} run elsewhere, and nobody says where",
+            remedy="give Host(cluster=...) as well: a file, or a wl.Cluster",
+        )
+    return Cluster(addresses=dict.fromkeys(system.ids, (LOOPBACK, 0)))
 
 
 def _tls(path: Path, given: Any) -> TlsFiles | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, final
 
 
@@ -34,6 +35,8 @@ class NodeCounts:
         Of control frames, both ways; and of the journal.
     cpu_seconds
         Of the process, as long as the node has been in it.
+    steering
+        What companions count beside it; empty without.
     failure, journal_failure
         How a handler failed, and why the journal could not be written; None if neither.
     """
@@ -51,9 +54,11 @@ class NodeCounts:
     control_bytes: int = 0
     journal_bytes: int = 0
     cpu_seconds: float = 0.0
+    steering: Mapping[str, int] = field(default_factory=dict)
     failure: str | None = None
     journal_failure: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts as they are printed."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        counts = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {**counts, "steering": dict(self.steering) or None}

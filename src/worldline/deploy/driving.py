@@ -7,9 +7,17 @@ returned. What can be made whenever its guard is true is tried at random times.
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
 from array import array
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, Protocol, TypeAlias, final
 
 from worldline.model.calls import Guard
@@ -49,8 +57,14 @@ class Driven(Protocol):
     def state(self, node: NodeId) -> Any: ...
 
     async def call(
-        self, node: NodeId, name: str, *arguments: Any, timeout: float | None = None
-    ) -> Any: ...
+        self,
+        node: NodeId,
+        name: str,
+        *arguments: Any,
+        timeout: float | None = None,
+        made: Callable[[], None] | None = None,
+    ) -> Any:
+        """Make a call; let it be known in the moment in which it has been made."""
 
     async def until(self, node: NodeId, predicate: Callable[[Any], bool]) -> None: ...
 
@@ -90,6 +104,7 @@ class Driver:
         self._chance = Chance(seed, system.ids)
         self._counts = array("Q", bytes(8 * len(system.ids)))
         self._positions = dict(positions or {})
+        self._present = dict(self._positions)
         self._lives: dict[NodeId, int | None] = dict.fromkeys(self._nodes)
         self._tasks: dict[NodeId, list[asyncio.Task[None]]] = {}
 
@@ -103,6 +118,22 @@ class Driver:
         finally:
             for node in self._nodes:
                 self._leave(node)
+
+    def positions(self, node: NodeId) -> Sequence[int]:
+        """Return how many calls of each script of a node have been made, by now.
+
+        That may be one more than is settled: a call counts as soon as its handler has
+        returned.
+        """
+        index = self._system.index[node]
+        is_driven = self._driven.incarnation(node) == self._lives[node]
+        stands = self._present if is_driven else self._positions
+        return tuple(
+            stands.get((node, number), 0)
+            if is_driven or script.on_reset == "continue"
+            else 0
+            for number, script in enumerate(self._system.scripts[index])
+        )
 
     # ------------------------------------------------------------------------ inside
 
@@ -137,17 +168,23 @@ class Driver:
         node = self._system.ids[index]
         key, goes_on = (node, number), script.on_reset == "continue"
         position = self._positions.get(key, 0) if goes_on else 0
+        present = self._present
+        present[key] = position
         while position < len(script.calls):
+            made = functools.partial(present.__setitem__, key, position + 1)
             await asyncio.sleep(self._pause(index))
-            await self._make(index, script.calls[position])
+            await self._make(index, script.calls[position], made)
             if not self._is_here(node):
                 return
             position += 1
+            present[key] = position
             if goes_on:
                 self._positions[key] = position
                 self._moved(key, position)
 
-    async def _make(self, index: int, call: Invocation) -> None:
+    async def _make(
+        self, index: int, call: Invocation, made: Callable[[], None]
+    ) -> None:
         """Make a call of a script once it can be, or wait for what it waits for."""
         node = self._system.ids[index]
         if call.until is not None:
@@ -163,7 +200,7 @@ class Driver:
             arguments = self._draw(index, arguments)
             if not self._is_here(node) or not may(self._driven.state(node), arguments):
                 return  # another one was drawn: it does nothing
-        await self._call(node, call.name, arguments, None)
+        await self._call(node, call.name, arguments, None, made)
 
     async def _repeat(self, index: int, call: Invocation, when: Guard) -> None:
         """Make a call at random times, whenever it can be."""
@@ -190,10 +227,15 @@ class Driver:
                 task.cancel()
 
     async def _call(
-        self, node: NodeId, name: str, arguments: Any, timeout: float | None
+        self,
+        node: NodeId,
+        name: str,
+        arguments: Any,
+        timeout: float | None,
+        made: Callable[[], None] | None = None,
     ) -> None:
         try:
-            await self._driven.call(node, name, *arguments, timeout=timeout)
+            await self._driven.call(node, name, *arguments, timeout=timeout, made=made)
         except Exception:
             # The node has stopped, or its handler failed: the host says so.
             return

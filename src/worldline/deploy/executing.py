@@ -9,7 +9,7 @@ from typing import Any, final
 from worldline.deploy.clock import HostClock
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
-from worldline.deploy.following import Following, Numbers
+from worldline.deploy.following import Following, NumbersBeside
 from worldline.deploy.recovery import Restored
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
@@ -39,7 +39,7 @@ SLOW_S = 0.1
 """Seconds after which it is said, once, that a handler took long."""
 
 PUT_OFF_S = 1.0
-"""Seconds for which a timer or a call is put off."""
+"""Seconds for which a timer, a call or a message is put off."""
 
 PutOff = tuple[PendingTimer, float]
 """A timer that fires, and the seconds until it would again."""
@@ -59,6 +59,8 @@ class NodeExecution:
         Makes what handlers choose, with the node and the life.
     fire
         Takes a timer that has ended.
+    rest
+        Takes a message that is put off.
     ended
         Is told how a handler failed; nothing may be run after that.
 
@@ -89,6 +91,7 @@ class NodeExecution:
         companions: Sequence[Companion],
         counts: NodeCounts,
         fire: Callable[[PendingTimer], None],
+        rest: Callable[[Event], None],
         ended: Callable[[Failure], None],
         say: Callable[[str], None],
     ) -> None:
@@ -118,7 +121,7 @@ class NodeExecution:
         self._vets = [one for one in companions if one.vets]
         self._before = Before(self._kind, node) if self._vets else None
         self.is_watched = bool(companions)
-        self._ended, self._say = ended, say
+        self._rest, self._ended, self._say = rest, ended, say
         self._named: set[str] = set()
         self.series = Series()
 
@@ -153,31 +156,33 @@ class NodeExecution:
         Returns
         -------
         Result or None
-            What became of it; None if it was refused, or its handler failed.
+            What became of it; None if it was refused, or its handler failed. A message
+            that is put off waits.
         """
-        instead = self._gate(life, event) if self.is_watched else None
+        plain = self._plain_of(event) if self.is_watched else None
+        instead = self._gate(life, event, plain) if self.is_watched else None
         door, turn = self._begin(), self._turn
         if instead is not None:
-            self._refuse(_number(turn, record), event, "blocked", instead, put_off)
-            return None
-        result = perform(
-            self._system, self._index, self._node, self._context, door, event
+            return self._refuse(record, event, "blocked", instead, put_off)
+        result = (
+            perform(self._system, self._index, self._node, self._context, door, event)
+            if plain is None
+            else self._run_plain(plain, door, event)
         )
         if result is Result.WAITS and type(record) not in _ARRIVES:
-            self.lamport -= 1
-            self._counts.events -= 1
-            return result
-        number = _number(turn, record)
+            return self._go_on_waiting()
         if type(result) is Failure:
-            self._fail(number, result)
-            return None
-        if (instead := self._vet(life, event)) is not None:
-            self._refuse(number, event, "undone", instead, put_off)
+            self._fail(_number(turn, record), result)
             return None
         assert type(result) is Result
+        if self._before is not None and result is not Result.WAITS:
+            instead = self._vet(life, event, self._before)
+            if instead is not None:
+                return self._refuse(record, event, "undone", instead, put_off)
+        number = _number(turn, record)
         numbers = self._numbers(life) if self.is_watched else None
         self._settle(number, result, event.name, numbers)
-        if self.is_watched:
+        if self.is_watched and result is not Result.WAITS:
             turn.leaving.seen.append((life, event))
         return result
 
@@ -191,9 +196,38 @@ class NodeExecution:
         door.clock, door.clock_read = self._now(), False
         return door
 
-    def _gate(self, life: Beside, event: Event) -> Instead | None:
-        # A call that waits in any case is not asked about again and again.
-        if event.kind is Kind.CALL and waits(
+    def _plain_of(self, event: Event) -> Handler | None:
+        """Return the handler of an event of which nothing has to be asked before."""
+        if event.part:
+            return None
+        if event.kind is Kind.DELIVER:
+            return self._kind.plain_on.get(type(event.payload))
+        if event.kind is Kind.TIMER:
+            return self._kind.plain_timers.get(event.name)
+        return None
+
+    def _run_plain(
+        self, handler: Handler, door: HostDoor, event: Event
+    ) -> Result | Failure:
+        """Run such a handler, which is far faster than to look for it."""
+        arguments: tuple[Any, ...] = (event.peer, event.payload)
+        if event.kind is Kind.TIMER:
+            arguments = (event.payload,) if handler.mark.takes_payload else ()
+        series = self.series
+        series.enter(mark_of(handler))
+        try:
+            return run_plain(
+                self._kind, self._node, self._context, door, handler, arguments
+            )
+        finally:
+            series.leave()
+
+    def _gate(
+        self, life: Beside, event: Event, plain: Handler | None
+    ) -> Instead | None:
+        # What waits in any case is no event yet, and is tried again and again.
+        may_wait = plain is None and event.kind in _MAY_WAIT
+        if may_wait and waits(
             self._system, self._index, self._node, self._context, event
         ):
             return None
@@ -203,11 +237,8 @@ class NodeExecution:
                 return instead
         return None
 
-    def _vet(self, life: Beside, event: Event) -> Instead | None:
+    def _vet(self, life: Beside, event: Event, before: Before) -> Instead | None:
         """Return what is to happen instead of an event, which is undone then."""
-        before = self._before
-        if before is None:
-            return None
         self.door.written = changed = before.changes()
         for companion in self._vets:
             instead = companion.vet(life, event, self.door)
@@ -217,7 +248,7 @@ class NodeExecution:
         before.renew(changed)
         return None
 
-    def _numbers(self, life: Beside) -> Numbers:
+    def _numbers(self, life: Beside) -> NumbersBeside:
         """Return what says which numbers companions put beside a message."""
 
         def beside(peer: NodeId, part: str, message: Any) -> dict[int, int] | None:
@@ -229,7 +260,7 @@ class NodeExecution:
         return beside
 
     def _settle(
-        self, number: int, result: Result, name: str, numbers: Numbers | None
+        self, number: int, result: Result, name: str, numbers: NumbersBeside | None
     ) -> None:
         """Let follow what a handler has done."""
         self.following.settle(number, result, self.lamport, numbers)
@@ -246,21 +277,37 @@ class NodeExecution:
         self._turn.note(FailedRecord(number, *said))
         self._ended(failure)
 
+    def _go_on_waiting(self) -> Result:
+        """Take back that something has happened."""
+        self.lamport -= 1
+        self._counts.events -= 1
+        return Result.WAITS
+
     def _refuse(
         self,
-        number: int,
+        record: Any,
         event: Event,
         fate: str,
         instead: Instead,
         put_off: PutOff | None,
-    ) -> None:
-        """Let happen instead of an event what a companion wants."""
-        self._turn.note(FateRecord(number, fate, instead.value))
+    ) -> Result | None:
+        """Let happen instead of an event what a companion wants; see `happen`."""
+        turn = self._turn
+        rests = event.kind is Kind.DELIVER and instead is Instead.PUT_OFF
+        if rests:
+            self._rest(event)
+            if type(record) not in _ARRIVES:
+                return self._go_on_waiting()
+            fate = Result.WAITS.value  # as a replay has it, too: it comes again
+        turn.note(FateRecord(_number(turn, record), fate, instead.value))
         if put_off is not None:
             self.following.set_timer(*put_off)
         elif instead is Instead.BROKEN and event.peer is not None:
             self._wire.break_connection(self._system.index[event.peer])
+        return Result.WAITS if rests else None
 
+
+_MAY_WAIT = frozenset({Kind.CALL, Kind.DELIVER})
 
 _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""

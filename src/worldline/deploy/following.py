@@ -20,7 +20,7 @@ from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
 
-Numbers = Callable[[NodeId, str, Any], "dict[int, int] | None"]
+NumbersBeside = Callable[[NodeId, str, Any], "dict[int, int] | None"]
 """Says which numbers stand beside a message: to whom, from which part, what."""
 
 
@@ -71,7 +71,7 @@ class Following:
         number: int,
         result: Result,
         lamport: int,
-        numbers: Numbers | None,
+        numbers: NumbersBeside | None,
     ) -> None:
         """Give to the turn what a handler has done.
 
@@ -105,7 +105,7 @@ class Following:
         handle = self._call_later(after, self._fire, timer)
         self._door.pending[timer] = handle, after
 
-    def _send(self, lamport: int, numbers: Numbers | None) -> tuple[int, ...]:
+    def _send(self, lamport: int, numbers: NumbersBeside | None) -> tuple[int, ...]:
         """Give what was sent to the turn; return which of the sends were refused."""
         packet, put, places = self._packet, self._put, self._places
         me, incarnation, leaving = self._me, self._incarnation, self._turn.leaving

@@ -16,33 +16,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self, final
 
+from worldline.deploy.asked import counted_beside, gatherer
 from worldline.deploy.clock import HostClock, anchored
-from worldline.deploy.cluster import LOOPBACK, Cluster
-from worldline.deploy.cluster_file import cluster_of
+from worldline.deploy.cluster import Cluster
+from worldline.deploy.cluster_file import cluster_for
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
 from worldline.deploy.journal_options import JournalOptions, Sync
-from worldline.deploy.keeping import stopped, within
+from worldline.deploy.keeping import NodeFailed, checked_call, stopped, within
 from worldline.deploy.names import numbered
-from worldline.deploy.outlets import LinkLimits, TlsContexts
+from worldline.deploy.outlets import LinkLimits, protection
 from worldline.deploy.recovery import recorded_run
 from worldline.deploy.runner import NodeRunner, Setup
-from worldline.deploy.seal import Seal
 from worldline.deploy.state import StateCopy
 from worldline.deploy.stuck import StuckWatch
-from worldline.deploy.tls import client_context, server_context
 from worldline.deploy.weather import LinkWeather
 from worldline.model.data.identity import NodeId
-from worldline.model.data.values import freeze, thaw
-from worldline.model.errors import UsageError, WorldlineError
+from worldline.model.errors import UsageError
 from worldline.model.system import System
 from worldline.model.usercode.user_errors import spelt
 from worldline.trace.journal.codec import Codec
+from worldline.trace.records import Trace
 from worldline.worlds.companions import Companion
-
-
-class NodeFailed(WorldlineError):
-    """A handler of a deployed node failed, and the node has stopped."""
 
 
 @final
@@ -124,7 +119,7 @@ class Host:
                     f"{spelt(node)} is no node of {system.name}",
                     remedy=f"its nodes are {', '.join(map(str, system.ids))}",
                 )
-        self._cluster = self._where(cluster)
+        self._cluster = cluster_for(system, self._nodes, cluster)
         self._record = None if record is None else Path(record)
         self._journal = JournalOptions(
             run=run or "",
@@ -145,18 +140,7 @@ class Host:
         self._is_over = False
         self._watch: StuckWatch | None = None
         self._cpu = 0.0
-
-    def _where(self, cluster: Cluster | Path | str | None) -> Cluster:
-        system = self._system
-        if cluster is not None or set(self._nodes) != set(system.ids):
-            if cluster is None:
-                said = (
-                    f"some nodes of {system.name} run elsewhere, and nobody says where"
-                )
-                remedy = "give Host(cluster=...) as well: a file, or a wl.Cluster"
-                raise UsageError(said, remedy=remedy)
-            return cluster_of(cluster, system)
-        return Cluster(addresses=dict.fromkeys(system.ids, (LOOPBACK, 0)))
+        self._positions: Callable[[NodeId], Sequence[int]] = lambda node: ()
 
     # ------------------------------------------------------------------ begin and end
 
@@ -188,6 +172,10 @@ class Host:
             for runner in self._runners.values():
                 runner.crash()
             raise
+
+    def driven(self, positions: Callable[[NodeId], Sequence[int]]) -> None:
+        """Let companions know how many calls of each script of a node have been made."""
+        self._positions = positions
 
     async def start(self) -> None:
         """Begin the lives of all nodes, in order of declaration."""
@@ -257,6 +245,7 @@ class Host:
         handler: Callable[..., Any] | str,
         *arguments: Any,
         timeout: float | None = None,
+        made: Callable[[], None] | None = None,
     ) -> Any:
         """Make a call at a node, once its guard is true; return what its handler returns.
 
@@ -268,6 +257,8 @@ class Host:
             ``Node.method``, or its name.
         timeout
             Seconds.
+        made
+            Is called once the handler has returned, before anything else happens there.
 
         Raises
         ------
@@ -278,21 +269,9 @@ class Host:
             If it takes longer.
         """
         life = self._life(node)
-        name = handler if isinstance(handler, str) else handler.__name__
-        known = life.kind.calls.get(name)
-        if known is None:
-            raise UsageError(
-                f"{life.kind.cls.__name__} has no call {spelt(name)}",
-                remedy=f"its calls are {', '.join(life.kind.calls) or 'none'}",
-            )
-        given: tuple[Any, ...] = thaw(freeze(arguments))
-        if not known.accepts(given):
-            raise UsageError(
-                f"{life.kind.cls.__name__}.{name} does not take {spelt(arguments)}",
-                remedy="give what its parameters are annotated with",
-            )
+        name, given = checked_call(life.kind, handler, arguments)
         what = f"{life.kind.cls.__name__}.{name} at {node}"
-        return await within(life.kept.call(name, given), timeout, what)
+        return await within(life.kept.call(name, given, made), timeout, what)
 
     async def until(
         self,
@@ -317,12 +296,33 @@ class Host:
         life = self._life(node)
         return StateCopy(life.kind, life.node)
 
+    async def snapshot(self, node: NodeId, timeout: float | None = 10.0) -> Trace:
+        """Gather the state of a node and of those around it, as a trace without steps.
+
+        A search can begin there; write it with `worldline.trace.format.write`.
+
+        Raises
+        ------
+        UsageError
+            If no companion gathers; if the node has stopped.
+        TimeoutError
+            If it takes longer.
+        """
+        self._life(node)
+        asked = asyncio.ensure_future(gatherer(self._companions).snapshot(node))
+        trace: Trace = await within(asked, timeout, f"a snapshot of {node}")
+        return trace
+
     def counts(self, node: NodeId) -> NodeCounts:
         """Return what has been counted of a node so far."""
-        runner, cpu = self._runner(node), time.process_time() - self._cpu
-        written, lost = runner.journal_bytes, runner.unrecorded
-        made = replace(runner.counts, journal_bytes=written, cpu_seconds=cpu)
-        return replace(made, unrecorded=lost)
+        runner = self._runner(node)
+        return replace(
+            runner.counts,
+            journal_bytes=runner.journal_bytes,
+            unrecorded=runner.unrecorded,
+            cpu_seconds=time.process_time() - self._cpu,
+            steering=counted_beside(self._companions, node),
+        )
 
     # ------------------------------------------------------------------------ inside
 
@@ -331,12 +331,7 @@ class Host:
         codec = Codec(system)
         self._addresses = [cluster.addresses[node] for node in system.ids]
         run = self._journal.run or cluster.run or recorded_run(self._record) or ""
-        seal = tls = None
-        if cluster.secret is not None:
-            names = tuple(node.name for node in system.ids)
-            seal = Seal(cluster.secret, names, codec.digest.raw)
-        if cluster.tls is not None:
-            tls = TlsContexts(server_context(cluster.tls), client_context(cluster.tls))
+        seal, tls = protection(cluster, system, codec.digest.raw)
         return Setup(
             system=system,
             codec=codec,
@@ -349,11 +344,15 @@ class Host:
             tls=tls,
             limits=self._limits,
             companions=self._companions,
+            positions=self._stand,
             every=self._every,
             returns=self._returns,
             say=self._say,
             stopped=self._stopped,
         )
+
+    def _stand(self, node: NodeId) -> Sequence[int]:
+        return self._positions(node)
 
     def _runner(self, node: Any) -> NodeRunner:
         runner = self._runners.get(node)

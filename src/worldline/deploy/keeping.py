@@ -9,13 +9,19 @@ from typing import Any, Protocol, final
 
 from worldline.deploy.state import StateCopy
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import UsageError
+from worldline.model.data.values import freeze, thaw
+from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.node import NodeType
+from worldline.model.usercode.user_errors import spelt
 
 SWEEP_S = 0.01
 """Seconds between two times that all calls are tried which wait."""
+
+
+class NodeFailed(WorldlineError):
+    """A handler of a deployed node failed, and the node has stopped."""
 
 
 def stopped(node: NodeId) -> UsageError:
@@ -37,6 +43,32 @@ async def within(answer: asyncio.Future[Any], timeout: float | None, what: str) 
         return await asyncio.wait_for(answer, timeout)
     except TimeoutError:
         raise TimeoutError(f"{what} did not come about within {timeout:g} s") from None
+
+
+def checked_call(
+    kind: NodeType, handler: Callable[..., Any] | str, arguments: tuple[Any, ...]
+) -> tuple[str, tuple[Any, ...]]:
+    """Return the name and the arguments of a call that nodes of a class have.
+
+    Raises
+    ------
+    UsageError
+        If there is no such call, or it does not take the arguments.
+    """
+    name = handler if isinstance(handler, str) else handler.__name__
+    known = kind.calls.get(name)
+    if known is None:
+        raise UsageError(
+            f"{kind.cls.__name__} has no call {spelt(name)}",
+            remedy=f"its calls are {', '.join(kind.calls) or 'none'}",
+        )
+    given: tuple[Any, ...] = thaw(freeze(arguments))
+    if not known.accepts(given):
+        raise UsageError(
+            f"{kind.cls.__name__}.{name} does not take {spelt(arguments)}",
+            remedy="give what its parameters are annotated with",
+        )
+    return name, given
 
 
 class Keeper(Protocol):
@@ -62,7 +94,8 @@ class KeptBack:
     """What waits at a node until something has happened there.
 
     False if nothing does. After each event the oldest message that waits is tried, and the
-    oldest call of each handler; all of them every hundredth of a second.
+    oldest call of each handler; all of them every hundredth of a second. What a companion
+    has put off rests until its time has come.
     """
 
     def __init__(self, life: Keeper) -> None:
@@ -70,6 +103,9 @@ class KeptBack:
         self._messages: list[tuple[bytes, Event]] = []
         self._calls: dict[str, deque[_Call]] = {}
         self._watches: list[tuple[Callable[[Any], bool], asyncio.Future[None]]] = []
+        self._resting: set[int] = set()
+        self._put_off: set[asyncio.Future[Any]] = set()
+        self._made: dict[asyncio.Future[Any], Callable[[], None]] = {}
         self._is_looking = False
         self._sweep: asyncio.TimerHandle | None = None
 
@@ -87,15 +123,46 @@ class KeptBack:
         return [(e.src, e.part, e.message) for e in envelopes if e is not None]
 
     def keep(self, packet: bytes, event: Event) -> None:
-        """Keep a message whose guard is false."""
+        """Keep a message whose guard is false, or that rests."""
         self._messages.append((packet, event))
 
-    def call(self, name: str, arguments: tuple[Any, ...]) -> asyncio.Future[Any]:
-        """Make a call, now or once its guards are true; return what will have its answer."""
+    def rest(self, seconds: float, event: Event) -> None:
+        """Let a message that is kept, or will be, not come again for so long."""
+        self._resting.add(id(event))
+        asyncio.get_running_loop().call_later(seconds, self._wake, event)
+
+    def call(
+        self,
+        name: str,
+        arguments: tuple[Any, ...],
+        made: Callable[[], None] | None = None,
+    ) -> asyncio.Future[Any]:
+        """Make a call, now or once its guards are true; return what will have its answer.
+
+        Parameters
+        ----------
+        made
+            Is called once its handler has returned, before anything else happens.
+        """
         event = Event(Kind.CALL, self._life.me, name=name, payload=arguments)
         answer = asyncio.get_running_loop().create_future()
+        if made is not None:
+            self._made[answer] = made
+            answer.add_done_callback(lambda done: self._made.pop(done, None))
         self.make(event, answer)
         return answer
+
+    def was_made(self, answer: asyncio.Future[Any]) -> None:
+        """Tell whoever wants to know it that a call has been made."""
+        if self._made and (made := self._made.pop(answer, None)) is not None:
+            made()
+
+    def put_off(
+        self, seconds: float, event: Event, answer: asyncio.Future[Any]
+    ) -> None:
+        """Make a call after so many seconds."""
+        self._put_off.add(answer)
+        asyncio.get_running_loop().call_later(seconds, self._make_now, event, answer)
 
     def make(self, event: Event, answer: asyncio.Future[Any]) -> None:
         """Make a call, now or once its guards are true."""
@@ -127,19 +194,32 @@ class KeptBack:
     def give_up(self) -> None:
         """Tell who waits that the node is no more."""
         calls = [answer for waiting in self._calls.values() for _, answer in waiting]
-        for future in [*calls, *(done for _, done in self._watches)]:
+        watches = (done for _, done in self._watches)
+        for future in [*calls, *self._put_off, *watches]:
             if not future.done():
                 future.set_exception(stopped(self._life.me))
                 future.exception()  # perhaps nobody waits any more
         self._calls.clear()
+        self._put_off.clear()
         self._watches.clear()
         if self._sweep is not None:
             self._sweep.cancel()
 
     # ------------------------------------------------------------------------ inside
 
+    def _wake(self, event: Event) -> None:
+        self._resting.discard(id(event))
+        if self._life.is_up:
+            self.look()
+
+    def _make_now(self, event: Event, answer: asyncio.Future[Any]) -> None:
+        self._put_off.discard(answer)
+        self.make(event, answer)
+
     def _retry(self) -> bool:
         for which, (_, event) in enumerate(self._messages):
+            if id(event) in self._resting:
+                continue
             if self._life.try_again(which, event):
                 del self._messages[which]
                 return True

@@ -48,6 +48,8 @@ class NodeLife:
         The state in which it begins.
     now, seed
         See `NodeExecution`.
+    positions
+        Says where the scripts of this life stand.
     ended
         Is told why the life is over, if it ends by itself: a handler failed, or used
         its context wrongly.
@@ -81,6 +83,7 @@ class NodeLife:
         turn: PresentTurn,
         now: HostClock,
         seed: int,
+        positions: Callable[[NodeId], Sequence[int]],
         companions: Sequence[Companion],
         counts: NodeCounts,
         ended: Callable[[Failure | BaseException], None],
@@ -95,6 +98,7 @@ class NodeLife:
         self._restored = restored
         self._codec, self._wire, self._turn, self._now = codec, wire, turn, now
         self._companions, self._counts, self._ended = companions, counts, ended
+        self._positions = positions
         self.execution = NodeExecution(
             system,
             index,
@@ -108,6 +112,7 @@ class NodeLife:
             companions=companions,
             counts=counts,
             fire=self.fire,
+            rest=self._rest,
             ended=self._end,
             say=say,
         )
@@ -142,8 +147,8 @@ class NodeLife:
 
     @property
     def positions(self) -> Sequence[int]:
-        """How many calls of each script it has made; who drives it knows."""
-        return ()
+        """How many calls of each script it has made; none if nobody makes them."""
+        return self._positions(self.me)
 
     # ------------------------------------------------------------- what comes to it
 
@@ -208,7 +213,7 @@ class NodeLife:
             return True
         result = self._take(record, event, answer=answer)
         if result is None and self.is_up:  # put off
-            self._loop.call_later(PUT_OFF_S, self.kept.make, event, answer)
+            self.kept.put_off(PUT_OFF_S, event, answer)
         return result is not Result.WAITS
 
     def try_again(self, which: int, event: Event) -> bool:
@@ -268,6 +273,9 @@ class NodeLife:
         self.kept.give_up()
 
     # ------------------------------------------------------------------------ inside
+
+    def _rest(self, event: Event) -> None:
+        self.kept.rest(PUT_OFF_S, event)
 
     def _do(self, action: Callable[[], None]) -> None:
         if self.is_up:
@@ -334,6 +342,7 @@ class NodeLife:
     def _answer(self, answer: asyncio.Future[Any]) -> None:
         """Let whoever made a call have its answer at the end of the turn."""
         if self.is_up:
+            self.kept.was_made(answer)
             self._turn.leaving.answers.append((answer, self.execution.door.answer))
         elif not answer.done():
             answer.set_exception(stopped(self.me))

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from ssl import SSLContext
 from typing import NamedTuple, final
 
+from worldline.deploy.cluster import Cluster
 from worldline.deploy.seal import Seal
+from worldline.deploy.tls import client_context, server_context
 from worldline.deploy.weather import LinkWeather
+from worldline.model.system import System
 from worldline.trace.journal.frames import MessageFrame
 
 Messages = Sequence[tuple[bytes, MessageFrame]]
@@ -20,6 +23,18 @@ class TlsContexts(NamedTuple):
 
     server: SSLContext
     client: SSLContext
+
+
+def protection(
+    cluster: Cluster, system: System, digest: bytes
+) -> tuple[Seal | None, TlsContexts | None]:
+    """Return how a cluster protects what its nodes send, as far as it does."""
+    seal = tls = None
+    if cluster.secret is not None:
+        seal = Seal(cluster.secret, tuple(node.name for node in system.ids), digest)
+    if cluster.tls is not None:
+        tls = TlsContexts(server_context(cluster.tls), client_context(cluster.tls))
+    return seal, tls
 
 
 @final

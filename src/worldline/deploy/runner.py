@@ -52,6 +52,8 @@ class Setup:
         but at the beginning of a segment.
     returns
         Whether a node whose handler failed comes back.
+    positions
+        Says where the scripts of a node stand, for companions.
     stopped
         Is told of a node that has stopped for good, and of the error if it is Worldline's.
     """
@@ -67,6 +69,7 @@ class Setup:
     tls: TlsContexts | None
     limits: LinkLimits
     companions: Sequence[Companion]
+    positions: Callable[[NodeId], Sequence[int]]
     every: float | None
     returns: bool
     say: Callable[[str], None]
@@ -212,6 +215,7 @@ class NodeRunner:
             turn=turn,
             now=setup.now,
             seed=setup.journal.seed,
+            positions=setup.positions,
             companions=setup.companions,
             counts=self.counts,
             ended=self._life_ended,

@@ -61,6 +61,7 @@ __all__ = [
     "Trace",
     "line_of",
     "lines_of",
+    "packed",
     "read",
     "read_header",
     "read_steps",
@@ -96,6 +97,15 @@ def lines_of(trace: Trace) -> Iterator[str]:
         yield line_of(trace.end)
 
 
+def packed(trace: Trace) -> bytes:
+    """Return the bytes of a trace's file."""
+    import zstandard  # a search that finds nothing writes nothing
+
+    content = "".join(f"{line}\n" for line in lines_of(trace)).encode("ascii")
+    packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    return packer.compress(content)
+
+
 def write(trace: Trace, path: StrPath) -> None:
     """Write a trace to a file, all of it or nothing.
 
@@ -106,11 +116,7 @@ def write(trace: Trace, path: StrPath) -> None:
     UsageError
         If the file cannot be written there.
     """
-    import zstandard  # a search that finds nothing writes nothing
-
-    content = "".join(f"{line}\n" for line in lines_of(trace)).encode("ascii")
-    packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-    store(Path(path), packer.compress(content), "a trace")
+    store(Path(path), packed(trace), "a trace")
 
 
 def read(path: StrPath, *, partial: bool = False) -> Trace:

@@ -64,10 +64,12 @@ class Vetted:
         self._world, self._life, self._event = world, life, event
         self._companions = companions
         self.refusal: tuple[Companion, Instead] | None = None
+        index, hidden = life.index, world.hidden[life.index]
+        if life.before is None:
+            life.before = Before(world.system.types[index], life.node)
+        self._before = life.before
         if event.kind not in REFUSABLE:
             return
-        index, hidden = life.index, world.hidden[life.index]
-        self._before = Before(world.system.types[index], life.node)
         self._timers = dict(hidden.timers)
         self._positions = list(hidden.positions)
         # Nothing else is changed by what arrives, and by what its node does.
@@ -78,6 +80,7 @@ class Vetted:
         ]
 
     def __call__(self) -> bool:
+        self._world.door.written = changed = self._before.changes()
         for companion in self._companions:
             instead = companion.vet(self._life, self._event, self._world.door)
             if instead is not None:
@@ -85,6 +88,7 @@ class Vetted:
                 if self._event.kind in REFUSABLE:
                     self._put_back()
                 return True
+        self._before.renew(changed)
         return False
 
     def _put_back(self) -> None:

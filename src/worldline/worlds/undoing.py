@@ -110,9 +110,11 @@ class Before:
             fields[name] = _copy_of(copied)
 
     def _keep(self, name: str, value: Any) -> None:
+        """Keep what a field holds now."""
         self._held[name] = value
+        was_flat = name in self._flat
         if name in self._moving:
-            if type(value) in _FLAT and name in self._flat:
+            if was_flat and type(value) in _FLAT:
                 items, others = _FLAT[type(value)](value)
                 if _are_told_apart(items, others):
                     self._flat[name] = items
@@ -125,7 +127,8 @@ class Before:
         if not is_constant_value(value):
             self._moving.add(name)
             self._keep_inside(name, value)
-        self._is_same = _comparison(tuple(self._held), tuple(self._flat))
+        if was_flat or name in self._flat:
+            self._is_same = _comparison(tuple(self._held), tuple(self._flat))
 
     def _keep_inside(self, name: str, value: Any) -> None:
         """Keep what is in a field that can change without being set."""

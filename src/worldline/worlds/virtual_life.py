@@ -14,6 +14,7 @@ from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import Hidden, PendingTimer
 from worldline.worlds.agenda import Agenda
 from worldline.worlds.clocked import ClockedWorld
+from worldline.worlds.undoing import Before
 
 
 @final
@@ -95,12 +96,15 @@ class VirtualLife:
         The Lamport time of its last event. It goes on where that of the last life ended.
     is_up
         Whether it lasts.
+    before
+        What its fields were before the present event, where companions may undo that.
     """
 
     __slots__ = (
         "_agenda",
         "_among",
         "_world",
+        "before",
         "incarnation",
         "index",
         "is_up",
@@ -121,6 +125,7 @@ class VirtualLife:
         self.incarnation: int = 1 if before is None else before.incarnation + 1
         self.lamport: int = 0 if before is None else before.lamport
         self.is_up = True
+        self.before: Before | None = None
 
     @property
     def node(self) -> Any:

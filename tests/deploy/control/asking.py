@@ -16,6 +16,11 @@ from worldline.deploy.control.server import ControlServer
 from worldline.deploy.counts import NodeCounts
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
+from worldline.model.verdicts import Verdict
+from worldline.runs.record import Ending, record
+from worldline.trace.records import Trace
+from worldline.worlds.checkpoint import take
+from worldline.worlds.direct import DirectWorld
 
 A, ODD, DOWN = wl.ids("a", "b/../call/x", "down")
 
@@ -60,6 +65,26 @@ def counted(node: str, **counts: Any) -> NodeCounts:
     return NodeCounts(node=node, events=7, incarnations=1, cpu_seconds=0.25, **counts)
 
 
+def refused(what: str) -> UsageError:
+    return UsageError(what, remedy="do otherwise")
+
+
+def state_trace() -> Trace:
+    """A trace without steps, which begins in the first state of the system."""
+    system = SYSTEM.under_recording()
+    end = Ending(None, None, Verdict.UNKNOWN, "no property was judged")
+    return record(
+        DirectWorld(system),
+        [],
+        [],
+        [],
+        ending=end,
+        engine="steer",
+        seed=None,
+        begins=take(DirectWorld(system)),
+    )
+
+
 class FakeHost:
     """Keeps the calls it is given, and answers with `answer`, which it may raise."""
 
@@ -70,6 +95,12 @@ class FakeHost:
         self.calls: list[tuple[Any, ...]] = []
         self.down = {DOWN}
         self.object = Store(Cache())
+        self.trace: Trace | Exception = refused("nothing gathers snapshots")
+
+    async def snapshot(self, node: NodeId) -> Trace:
+        if isinstance(self.trace, Exception):
+            raise self.trace
+        return self.trace
 
     async def call(
         self, node: NodeId, handler: str, *args: Any, timeout: float | None = None
@@ -127,6 +158,20 @@ class Client:
         token: str | None = None,
     ) -> tuple[int, Any]:
         """The status and the JSON of an answer."""
+        return parsed(
+            await self.raw(path, body, method=method, headers=headers, token=token)
+        )
+
+    async def raw(
+        self,
+        path: str,
+        body: Any = None,
+        *,
+        method: str | None = None,
+        headers: tuple[str, ...] = (),
+        token: str | None = None,
+    ) -> bytes:
+        """All of an answer."""
         data = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             data = json.dumps(body).encode()
@@ -139,7 +184,7 @@ class Client:
         method = method or ("GET" if body is None else "POST")
         target = f"/{self.token if token is None else token}{path}"
         lines = (f"{method} {target} HTTP/1.1", *headers, "", "")
-        return parsed(await self.send("\r\n".join(lines).encode() + data))
+        return await self.send("\r\n".join(lines).encode() + data)
 
     async def send(self, request: bytes, *, end: bool = False) -> bytes:
         """All that is answered to bytes, until the server ends the connection."""
@@ -181,7 +226,3 @@ async def serving(
         yield Client(server, host, said)
     finally:
         await server.close()
-
-
-def refused(what: str) -> UsageError:
-    return UsageError(what, remedy="do otherwise")

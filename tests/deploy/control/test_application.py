@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +16,11 @@ from tests.deploy.control.asking import (
     FakeHost,
     refused,
     serving,
+    state_trace,
 )
 
 from worldline.deploy.control.requests import LARGEST
+from worldline.trace.format import read
 
 ODD_PATH = "/nodes/b%2F..%2Fcall%2Fx"
 
@@ -59,6 +62,28 @@ def test_a_state_has_every_field_that_is_plain_data_and_names_the_others():
             "opaque": ["handle"],
         },
     )
+
+
+def test_a_snapshot_is_the_file_of_a_trace(tmp_path: Path):
+    async def main() -> bytes:
+        host = FakeHost()
+        host.trace = state_trace()
+        async with serving(host) as client:
+            return await client.raw("/nodes/a/snapshot")
+
+    head, _, body = asyncio.run(main()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200")
+    assert b"application/octet-stream" in head
+    file = tmp_path / "state.wl"
+    file.write_bytes(body)
+    assert read(file) == state_trace()
+
+
+def test_a_snapshot_that_takes_too_long_is_said_so():
+    host = FakeHost()
+    host.trace = TimeoutError("a snapshot of a did not come about within 10 s")
+    status, said = ask("/nodes/a/snapshot", host=host)
+    assert (status, said["error"]) == (504, str(host.trace))
 
 
 def test_metrics_are_text_for_prometheus():
@@ -112,7 +137,7 @@ def test_a_node_is_ended_and_said_to_be_down(verb: str):
         (404, "GET", "/"),
         (404, "GET", "/nodes/"),
         (404, "GET", "/nodes/a"),
-        (404, "GET", "/nodes/a/snapshot"),
+        (404, "GET", "/nodes/a/snapshots"),
         (404, "GET", "/nodes/nobody/state"),
         (404, "GET", "/nodes/b/../call/x/state"),
         (404, "GET", "/nodes/./a/state"),
@@ -124,7 +149,11 @@ def test_a_node_is_ended_and_said_to_be_down(verb: str):
         (405, "GET", "/nodes/a/crash"),
         (405, "DELETE", "/nodes/a/state"),
         (405, "OPTIONS", "/nodes/a/call/put"),
+        (405, "POST", "/nodes/a/snapshot"),
         (409, "GET", "/nodes/down/state"),
+        (409, "GET", "/nodes/down/snapshot"),
+        (409, "GET", "/nodes/a/snapshot"),
+        (400, "GET", "/nodes/a/snapshot?timeout=1"),
         (409, "POST", "/nodes/down/crash"),
         (400, "GET", "/nodes/%ff/state"),
         (400, "GET", "/nodes?x=1"),

@@ -41,12 +41,16 @@ def test_lives_in_several_processes_are_counted_together():
     assert (both.incarnations, both.address) == (2, "127.0.0.1:7001")
     assert both.failure == "ValueError: no"
     assert in_all("a", [SECOND, FIRST]).failure == "ValueError: no"
+    steered = [replace(FIRST, steering={"blocked": 1}), SECOND]
+    assert in_all("a", [*steered, *steered]).steering == {"blocked": 2}
     assert in_all("a", []) == NodeCounts(node="a")
 
 
 def test_counts_go_to_another_process_and_back():
     sent = json.loads(json.dumps(SECOND.to_json()))
     assert counts_of(sent) == SECOND
+    steered = replace(SECOND, steering={"blocked": 1})
+    assert counts_of(json.loads(json.dumps(steered.to_json()))) == steered
 
 
 def test_the_exit_code_tells_failures_from_journals():
@@ -85,6 +89,9 @@ def test_its_json_has_these_keys():
         "seconds",
         "events_per_second",
         "nodes",
+        "mode",
+        "steering",
+        "predictions",
         "replay",
         "error",
         "notes",
@@ -105,6 +112,7 @@ def test_its_json_has_these_keys():
         "control_bytes",
         "journal_bytes",
         "cpu_seconds",
+        "steering",
         "failure",
         "journal_failure",
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from tests.steer.snapshots.simulating import SimulatedRun
 from tests.steer.snapshots.walking import Flying, Happened, Walk
 
 import worldline as wl
@@ -15,29 +16,48 @@ from worldline.steer.snapshots.assembling import state_of
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
+from worldline.worlds.conditions import Conditions
 from worldline.worlds.direct import DirectWorld
 
 
 class Judge:
-    """Runs a system with snapshots, and judges each of them."""
+    """Judges the snapshots of a run."""
 
-    def __init__(
-        self,
+    def __init__(self, system: System, options: GatherOptions | None = None) -> None:
+        self.system = system
+        self.taken: list[NeighbourhoodSnapshot] = []
+        self.cuts: dict[tuple[int, int, int], int] = {}
+        self.sorts: Counter[str] = Counter()
+        self.snapshots = Snapshots(system, options, self.taken.append)
+        self.walk: Walk | SimulatedRun
+        self._noted: list[Any] = [None] * len(system.ids)
+
+    @classmethod
+    def walked(
+        cls,
         system: System,
         seed: int,
         options: GatherOptions | None = None,
         *,
         pace: float = 0.1,
-    ) -> None:
-        self.system = system
-        self.taken: list[NeighbourhoodSnapshot] = []
-        self.cuts: dict[tuple[int, int, int], int] = {}
-        self._noted: list[Any] = [None] * len(system.ids)
-        self.snapshots = Snapshots(system, options, self.taken.append)
-        self.walk = Walk(system, self.snapshots, seed, pace=pace, called=self.note)
-        self.sorts: Counter[str] = Counter()
+    ) -> Judge:
+        judge = cls(system, options)
+        judge.walk = Walk(system, judge.snapshots, seed, pace=pace, called=judge.note)
+        return judge
 
-    def note(self, walk: Walk) -> None:
+    @classmethod
+    def simulated(
+        cls,
+        system: System,
+        seed: int,
+        conditions: Conditions,
+        options: GatherOptions | None = None,
+    ) -> Judge:
+        judge = cls(system, options)
+        judge.walk = SimulatedRun(system, judge.snapshots, conditions, seed, judge.note)
+        return judge
+
+    def note(self, walk: Walk | SimulatedRun) -> None:
         """Note before which event each checkpoint was taken."""
         for node, keeper in self.snapshots._keepers.items():
             index = self.system.index[node]
@@ -45,14 +65,17 @@ class Judge:
                 if kept is self._noted[index]:
                     break
                 key = (index, kept.record.life, kept.record.number)
-                self.cuts.setdefault(key, len(walk.history))
+                self.cuts.setdefault(key, walk.place)
             self._noted[index] = keeper._log.last
 
-    def run(self, steps: int) -> int:
+    def run(self, steps: int, until: float = 1e9) -> int:
         """Run so many steps; judge what was gathered; return how many that were."""
         judged = 0
         for _ in range(steps):
-            self.walk.step()
+            if isinstance(self.walk, Walk):
+                self.walk.step()
+            elif not self.walk.step(until):
+                break
             for snapshot in self.taken:
                 self.judge(snapshot)
                 judged += 1

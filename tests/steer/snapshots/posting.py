@@ -14,7 +14,7 @@ from worldline.model.events import LOST, Event
 from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.snapshots.keeper import Snapshots
-from worldline.steer.snapshots.letters import Letter, read
+from worldline.steer.snapshots.letters import SnapshotLetter, read
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.worlds.companions import Companion
@@ -82,10 +82,12 @@ class Post:
             )
         ]
         self.taken: list[NeighbourhoodSnapshot] = []
-        self.letters: list[tuple[int, int, Letter]] = []
-        self.keep: Callable[[int, int, Letter], bool] = lambda src, dst, letter: True
-        self.delay: Callable[[int, int, Letter], float] = lambda src, dst, letter: (
-            DELAY_S
+        self.letters: list[tuple[int, int, SnapshotLetter]] = []
+        self.keep: Callable[[int, int, SnapshotLetter], bool] = (
+            lambda src, dst, letter: True
+        )
+        self.delay: Callable[[int, int, SnapshotLetter], float] = (
+            lambda src, dst, letter: DELAY_S
         )
         self.open: set[frozenset[int]] = set()
         self._due: list[tuple[float, int, Posted | None, Callable[[], None]]] = []
@@ -176,6 +178,6 @@ class Post:
             act()
         self.now = until
 
-    def sent(self, kind: type[Letter]) -> list[Any]:
+    def sent(self, kind: type[SnapshotLetter]) -> list[Any]:
         """Return the letters of a kind that were sent so far."""
         return [letter for _, _, letter in self.letters if isinstance(letter, kind)]

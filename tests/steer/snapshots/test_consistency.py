@@ -8,9 +8,14 @@ from tests.steer.snapshots.judging import Judge
 
 import worldline as wl
 from worldline.model.network.mailbox import Network
+from worldline.steer.snapshots.channels import NUMBER, Channel
+from worldline.steer.snapshots.node_keeper import NodeKeeper
 from worldline.steer.snapshots.options import GatherOptions
+from worldline.worlds.conditions import Conditions
+from worldline.worlds.latency import latency_of
+from worldline.worlds.weather import WeatherEvent
 
-NETWORKS = {
+NETWORKS: dict[str, Network] = {
     "streams": wl.streams(buffer=None),
     "datagrams": wl.datagrams(loss=True, duplication=True),
     "in order": wl.datagrams(loss=True, duplication=True, reordering=False),
@@ -21,10 +26,79 @@ NETWORKS = {
 }
 
 
+WEATHER = [
+    WeatherEvent(time=3.0, what="reset", every=5.0),
+    WeatherEvent(time=7.5, what="crash", every=11.0),
+    WeatherEvent(time=9.0, what="restart", every=11.0),
+    WeatherEvent(time=6.0, what="cut", every=13.0, side=frozenset(wl.ids("a"))),
+    WeatherEvent(time=7.0, what="heal", every=13.0),
+]
+
+
+def conditions(network: Network) -> Conditions:
+    loses = wl.Capability.DROP in network.capabilities
+    return Conditions(
+        latency=latency_of("uniform 10ms 800ms"),
+        loss=0.1 if loses else 0.0,
+        duplicate=0.1 if loses else 0.0,
+        weather=WEATHER,
+    )
+
+
+def walked(network: Network, seed: int, steps: int = 150) -> int:
+    judge = Judge.walked(chatter.system(network), seed, GatherOptions(interval=4.0))
+    return judge.run(steps)
+
+
+def simulated(network: Network, seed: int, seconds: float = 12.0) -> int:
+    system = chatter.system(network)
+    options = GatherOptions(interval=4.0)
+    judge = Judge.simulated(system, seed, conditions(network), options)
+    return judge.run(10_000, until=seconds)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
-def test_snapshots_are_consistent(network: Network):
-    judged = 0
-    for seed in range(4):
-        judge = Judge(chatter.system(network), seed, GatherOptions(interval=4.0))
-        judged += judge.run(400)
-    assert judged > 60
+def test_snapshots_of_random_walks_are_consistent(network: Network):
+    assert sum(walked(network, seed) for seed in range(2)) > 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+def test_snapshots_of_runs_by_the_clock_are_consistent(network: Network):
+    assert simulated(network, 1) > 20
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+def test_very_many_snapshots_are_consistent(network: Network):
+    judged, seed = 0, 1000
+    while judged < 25_000:
+        seed += 1
+        judged += walked(network, seed, 200) + simulated(network, seed, 20.0)
+
+
+def test_messages_that_force_no_checkpoint_make_orphans(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    noticed = NodeKeeper.noticed
+
+    def careless(
+        self: NodeKeeper, peer: wl.NodeId, life: int, numbers: dict[int, int]
+    ) -> None:
+        noticed(self, peer, life, {**numbers, NUMBER: 0})
+
+    monkeypatch.setattr(NodeKeeper, "noticed", careless)
+    system = chatter.system(NETWORKS["streams"])
+    judge = Judge.walked(system, 1, GatherOptions(interval=4.0))
+    judge.run(200)
+    assert sum(one.orphans for one in judge.snapshots.counts.values()) > 0
+
+
+def test_a_message_that_is_forgotten_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    acknowledge = Channel.acknowledge
+    monkeypatch.setattr(
+        Channel, "acknowledge", lambda self, number: acknowledge(self, number + 1)
+    )
+    with pytest.raises(AssertionError, match="is not under way"):
+        walked(NETWORKS["datagrams"], 1, 400)

@@ -20,13 +20,13 @@ from worldline.steer.snapshots import letters
 from worldline.steer.snapshots.letters import (
     Busy,
     Gone,
-    Letter,
     Received,
     Relay,
     Relayed,
     Reply,
     Request,
     Same,
+    SnapshotLetter,
     read,
     write,
 )
@@ -41,6 +41,7 @@ from worldline.steer.snapshots.records import (
     SentMessage,
 )
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.messagepack import pack
 from worldline.trace.json_checks import Malformed
 
 SYSTEM = chatter.system(wl.streams())
@@ -55,7 +56,7 @@ messages = st.builds(chatter.Word, st.integers()) | st.builds(
 bodies = st.binary(max_size=200)
 named = st.lists(numbers, max_size=16).map(tuple)
 ends = st.none() | st.builds(HeardEnd, numbers, numbers)
-some_letters: st.SearchStrategy[Letter] = st.one_of(
+some_letters: st.SearchStrategy[SnapshotLetter] = st.one_of(
     st.builds(
         Request,
         *(numbers, numbers, st.just(b"") | st.binary(min_size=8, max_size=8)),
@@ -104,7 +105,7 @@ def records(draw: Any) -> NodeRecord:
 
 
 @given(some_letters)
-def test_a_letter_is_read_as_it_was_written(letter: Letter):
+def test_a_letter_is_read_as_it_was_written(letter: SnapshotLetter):
     assert read(write(letter)) == letter
 
 
@@ -197,7 +198,7 @@ def mutated(data: bytes, random: Random) -> bytes:
                 there = random.randrange(len(changed) + 1)
                 changed[at:at] = changed[there : there + random.randrange(1, 30)]
             case _:
-                changed[at : at + 1] = random.choice(  # noqa: TID251
+                changed[at : at + 1] = random.choice(
                     [b"\xdd\xff\xff\xff\xff", b"\xc6\x7f\xff\xff\xff", b"\x91" * 200]
                 )
         if not changed:
@@ -260,7 +261,7 @@ def test_a_letter_that_is_too_large_is_not_even_read():
 @pytest.mark.parametrize("number", [-1, MOST_NUMBER, 2**64 - 1, True, 1.0, None])
 def test_a_number_that_would_let_numbers_run_out_is_refused(number: Any):
     with pytest.raises(Malformed):
-        read(letters.pack([0, 1, number, b"", 0]))
+        read(pack([0, 1, number, b"", 0]))
 
 
 def test_equal_checkpoints_have_equal_hashes():

@@ -186,9 +186,10 @@ class Walk:
 
     # --------------------------------------------------------------------- to drive it
 
-    def run(self, steps: int) -> None:
-        for _ in range(steps):
-            self.step()
+    @property
+    def place(self) -> int:
+        """How many events have happened."""
+        return len(self.history)
 
     def step(self) -> None:
         until = self.now + self.random.expovariate(1 / self.pace)

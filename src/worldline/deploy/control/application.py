@@ -4,13 +4,14 @@
 
     GET   /TOKEN/nodes                   the counts of each node, and whether it is up
     GET   /TOKEN/nodes/N/state           its fields
+    GET   /TOKEN/nodes/N/snapshot        a trace of where it and those around it are
     GET   /TOKEN/metrics                 the counts, for Prometheus
     POST  /TOKEN/nodes/N/call/NAME       [arguments]; ?timeout=SECONDS
     POST  /TOKEN/nodes/N/crash           as kill -9 would, without the process
     POST  /TOKEN/nodes/N/stop            cleanly
 
-Each answer but that for Prometheus is a JSON object; that of an error has `error` and
-maybe `remedy`. A name is percent-encoded where it has to be.
+Each answer but the trace and that for Prometheus is a JSON object; that of an error has
+`error` and maybe `remedy`. A name is percent-encoded where it has to be.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ from worldline.deploy.counts import NodeCounts
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError, name_of, one_line
 from worldline.model.system import System
+from worldline.trace.format import packed
 from worldline.trace.json_text import Json, shorten
+from worldline.trace.records import Trace
 
 _HEADERS = {
     "connection": "close",  # so that a client holds one only as long as it asks
@@ -60,6 +63,7 @@ class Controlled(Protocol):
         self, node: NodeId, handler: str, *arguments: Any, timeout: float | None = None
     ) -> Any: ...
     def state(self, node: NodeId) -> Any: ...
+    async def snapshot(self, node: NodeId) -> Trace: ...
     def is_up(self, node: NodeId) -> bool: ...
     def crash(self, node: NodeId) -> None: ...
     async def stop_node(self, node: NodeId) -> None: ...
@@ -98,6 +102,7 @@ class Application:
                 Route("/nodes", self._list, methods=["GET"]),
                 Route("/metrics", self._metrics, methods=["GET"]),
                 Route(f"{node}/state", self._state, methods=["GET"]),
+                Route(f"{node}/snapshot", self._snapshot, methods=["GET"]),
                 Route(f"{node}/call/{{name}}", self._call, methods=["POST"]),
                 Route(f"{node}/crash", self._crash, methods=["POST"]),
                 Route(f"{node}/stop", self._stop, methods=["POST"]),
@@ -163,6 +168,17 @@ class Application:
         fields, opaque = spell_state(kind, self._host.state(node))
         said: dict[str, Json] = {"node": node.name, "class": kind.cls.__qualname__}
         return _json({**said, "fields": fields, "opaque": opaque})
+
+    async def _snapshot(self, request: Request) -> Response:
+        parameters(request)
+        node = self._node(request)
+        try:
+            trace = await self._host.snapshot(node)
+        except UsageError as error:
+            raise Refusal(409, error.what, remedy=error.remedy) from None
+        except TimeoutError as error:
+            raise Refusal(504, str(error), remedy="ask again") from None
+        return Response(packed(trace), 200, _HEADERS, "application/octet-stream")
 
     # ------------------------------------------------------------------------- doing
 

@@ -10,6 +10,7 @@ From it:
 
 * ``bound``: it has its journal and its sockets, and waits for ``begin``;
 * ``counts``: of its node, each second and in the end;
+* ``foreseen``: failures that it saw coming, with these;
 * ``position``: a script that goes on has come so far;
 * ``said``: a line for whoever watches;
 * ``refused``: why it cannot begin, or go on.

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, final
 
+from worldline.deploy.asked import foreseen_by
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.forecast import Forecast
-from worldline.deploy.host import Host, NodeFailed
+from worldline.deploy.host import Host
+from worldline.deploy.keeping import NodeFailed
+from worldline.deploy.running.beside import BesideOptions
 from worldline.deploy.running.controlled import controlled
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.plan import RunPlan
@@ -19,6 +22,7 @@ from worldline.deploy.running.report import RunOutcome, TellProgress, telling
 from worldline.deploy.weather import LinkConditions, LinkWeather
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
+from worldline.worlds.companions import Companion
 
 _LOOK_S = 0.1
 """Seconds between two looks at whether anybody is up, or will be."""
@@ -36,6 +40,7 @@ class LocalNodes:
         self._nodes = frozenset(plan.nodes)
         self._crashed: set[NodeId] = set()
         self.weather: LinkWeather | None = None
+        self.companions: Sequence[Companion] = ()
 
     @property
     def conditions(self) -> LinkConditions:
@@ -68,9 +73,14 @@ class LocalNodes:
         return self._host.state(node)
 
     async def call(
-        self, node: NodeId, name: str, *arguments: Any, timeout: float | None = None
+        self,
+        node: NodeId,
+        name: str,
+        *arguments: Any,
+        timeout: float | None = None,
+        made: Callable[[], None] | None = None,
     ) -> Any:
-        return await self._host.call(node, name, *arguments, timeout=timeout)
+        return await self._host.call(node, name, *arguments, timeout=timeout, made=made)
 
     async def until(self, node: NodeId, predicate: Callable[[Any], bool]) -> None:
         await self._host.until(node, predicate)
@@ -80,9 +90,9 @@ class LocalNodes:
         positions: dict[ScriptKey, int] | None = None,
         moved: Callable[[ScriptKey, int], None] = lambda script, position: None,
     ) -> Driver:
-        """Return what makes their calls."""
+        """Return what makes their calls, from the beginning of their lives on."""
         plan = self._plan
-        return Driver(
+        driver = Driver(
             plan.system,
             plan.nodes,
             self,
@@ -91,6 +101,8 @@ class LocalNodes:
             positions=positions,
             moved=moved,
         )
+        self._host.driven(driver.positions)
+        return driver
 
     async def over(self, may_restart: Callable[[], bool] = lambda: False) -> None:
         """Wait until every node has stopped, and none will come back.
@@ -120,6 +132,10 @@ class LocalNodes:
         """Return the counts of each."""
         return [self._host.counts(node) for node in self._plan.nodes]
 
+    def foreseen(self) -> list[dict[str, Any]]:
+        """Return the failures that were seen coming."""
+        return foreseen_by(self.companions)
+
     def up(self) -> int:
         """Return how many are up."""
         return sum(map(self._host.is_up, self._nodes))
@@ -136,6 +152,20 @@ async def hosting(
     plan: RunPlan, ending: RunEnding, say: Callable[[str], None]
 ) -> AsyncIterator[tuple[Host, LocalNodes]]:
     """Bind the nodes of a plan, and stop them after the block; their counts stay."""
+    async with (
+        _beside(plan, say) as companions,
+        _hosting(plan, ending, say, companions) as (host, nodes),
+    ):
+        yield host, nodes
+
+
+@contextlib.asynccontextmanager
+async def _hosting(
+    plan: RunPlan,
+    ending: RunEnding,
+    say: Callable[[str], None],
+    companions: Sequence[Companion],
+) -> AsyncIterator[tuple[Host, LocalNodes]]:
     options, weather = plan.options, plan.link_weather()
     host = Host(
         plan.system,
@@ -152,11 +182,12 @@ async def hosting(
         events=not options.no_record,
         weather=weather,
         run=plan.run,
+        companions=companions,
         say=say,
     )
     await host.bind()
     nodes = LocalNodes(plan, host, ending)
-    nodes.weather = weather
+    nodes.weather, nodes.companions = weather, companions
     if weather is not None:
         for node in plan.nodes:
             weather.begin_life(plan.system.index[node], nodes.incarnation(node))
@@ -165,6 +196,21 @@ async def hosting(
             yield host, nodes
     finally:
         await host.stop(ending.reason or "stopped")
+
+
+@contextlib.asynccontextmanager
+async def _beside(
+    plan: RunPlan, say: Callable[[str], None]
+) -> AsyncIterator[Sequence[Companion]]:
+    """Have what stands beside the nodes while the block runs."""
+    if plan.beside is None:
+        yield ()
+        return
+    is_all = plan.nodes == plan.system.ids
+    who = "" if is_all else "-".join(node.name for node in plan.nodes)
+    asked = BesideOptions.of(plan.options, who)
+    async with plan.beside(plan.system, asked, say) as companions:
+        yield companions
 
 
 async def run_here(
@@ -181,17 +227,19 @@ async def run_here(
     async with hosting(plan, ending, say) as (host, nodes):
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, nodes)
         forecast.begin()
+        driver = nodes.driver() if plan.options.rate else None
         await host.start()
         began = loop.time()
         ends: list[Awaitable[Any]] = [nodes.over(lambda: forecast.may_restart)]
         if plan.options.seconds is not None:
             ends.append(asyncio.sleep(plan.options.seconds))
         beside: list[Awaitable[Any]] = [forecast.run()]
-        if plan.options.rate:
-            beside.append(nodes.driver().run())
+        if driver is not None:
+            beside.append(driver.run())
         if tell is not None:
             beside.append(telling(tell, nodes))
         with ending.failing():
             await until_over(ending, ends, beside)
         seconds = loop.time() - began
-    return RunOutcome(seconds, nodes.counts(), forecast.befell, ending.error)
+    befell, found = forecast.befell, nodes.foreseen()
+    return RunOutcome(seconds, nodes.counts(), befell, ending.error, found)

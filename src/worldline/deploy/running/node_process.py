@@ -67,6 +67,7 @@ class NodeProcess:
         self._has_begun = self._is_killed = self._is_ending = False
         self._is_refused = False
         self._before: list[NodeCounts] = []
+        self._foreseen: list[list[dict[str, Any]]] = []
         self._now = NodeCounts(node=node.name)
 
     @property
@@ -79,6 +80,11 @@ class NodeProcess:
         """The counts of all its lives."""
         return in_all(self.node.name, [*self._before, self._now])
 
+    @property
+    def foreseen(self) -> list[dict[str, Any]]:
+        """The failures that it saw coming, in all its lives."""
+        return [found for life in self._foreseen for found in life]
+
     async def bind(self) -> None:
         """Start the process of the next life; return when the node could begin.
 
@@ -89,6 +95,7 @@ class NodeProcess:
         """
         await self.over()
         self._before.append(self._now)
+        self._foreseen.append([])
         self._now = NodeCounts(node=self.node.name)
         self._has_begun = self._is_killed = self._is_refused = False
         self._bound = asyncio.get_running_loop().create_future()
@@ -194,6 +201,8 @@ class NodeProcess:
         match line:
             case {"counts": [counts]}:
                 self._now = counts_of(counts)
+            case {"foreseen": [*found]}:
+                self._foreseen[-1] = found
             case {"position": [script, position]}:
                 self.positions[script] = position
             case {"said": said}:

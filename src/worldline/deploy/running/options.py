@@ -37,6 +37,14 @@ class RunOptions(VerbOptions):
             ("weather", "loss", "duplicate", "latency"),
         ),
         Group(
+            "steering",
+            "Failures are predicted from snapshots of each node and those around it, and "
+            "avoided. This protects safety only, and may cost progress; a neighbour that "
+            "lies in its checkpoints can make a node refuse events for the life of a "
+            "snapshot. So it is off by default.",
+            ("mode", "gather_every", "gather_bandwidth"),
+        ),
+        Group(
             "recording",
             "",
             (
@@ -102,6 +110,24 @@ class RunOptions(VerbOptions):
         "logarithm; or FILE.py:function, which is given sender, receiver and a number "
         "drawn from [0, 1), and returns seconds (default: not at all)",
         Text("MODEL"),
+    )
+    mode: Literal["off", "predict", "check", "steer"] = option(
+        "off",
+        "what is done about failures that are to come: nothing; they are predicted and "
+        "reported; what makes a property false at once is refused (check); or what is "
+        "predicted to lead there is refused as well (steer)",
+        Choice("off", "predict", "check", "steer"),
+    )
+    gather_every: float = option(
+        10.0,
+        "seconds from one snapshot of a node to the next (default: 10)",
+        Seconds(least=0.1),
+    )
+    gather_bandwidth: str = option(
+        "10k",
+        "bits a second that a node may spend on snapshots, as in 10k or 1Mbit (default: "
+        "10k)",
+        Text("BITS"),
     )
     record: Path | str | None = option(
         None,
@@ -172,8 +198,8 @@ class RunOptions(VerbOptions):
     control: int | None = option(
         None,
         "answer HTTP on this port, 0 for any, to whoever of this machine can read the "
-        "file that says where: call, state, metrics, crash, stop; with a process for each "
-        "node on this port and those after it, in order; needs the extra serve",
+        "file that says where: call, state, snapshot, metrics, crash, stop; with a process "
+        "for each node on this port and those after it, in order; needs the extra serve",
         Whole(least=0, metavar="PORT"),
     )
     loop: str = option(

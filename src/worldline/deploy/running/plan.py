@@ -13,6 +13,7 @@ from typing import Any, final
 from worldline.deploy.cluster import Cluster
 from worldline.deploy.cluster_file import cluster_of, write_cluster
 from worldline.deploy.deployable import refuse_undeployable
+from worldline.deploy.running.beside import BesideOptions, StandsBeside
 from worldline.deploy.running.options import RunOptions
 from worldline.deploy.weather import LinkConditions, LinkWeather
 from worldline.loading.loader import function_for, is_function
@@ -55,6 +56,8 @@ class RunPlan:
         Whether that folder was made for this run alone.
     run
         What all its journals say.
+    beside
+        Makes what stands beside the nodes; None for nothing.
     """
 
     system: System
@@ -68,6 +71,7 @@ class RunPlan:
     record: Path | None
     is_new: bool
     run: str | None
+    beside: StandsBeside | None = None
 
     @property
     def keep(self) -> int | None:
@@ -109,6 +113,7 @@ def plan_of(
     options: RunOptions,
     *,
     watched: tuple[NodeId, str] | None = None,
+    beside: StandsBeside | None = None,
 ) -> RunPlan:
     """Return what is to be run.
 
@@ -119,6 +124,8 @@ def plan_of(
     watched
         The one node, and what journals say of the run, where another process has decided
         all of it.
+    beside
+        Makes what stands beside the nodes, where the mode wants something.
 
     Raises
     ------
@@ -130,6 +137,7 @@ def plan_of(
         _refuse_contradictions(options)
     nodes = _nodes(system, options) if watched is None else watched[:1]
     _refuse_ports(options, nodes)
+    BesideOptions.of(options)
     weather = _weather(system, options)
     latency, function = _latency(system, options)
     _refuse_impossible(system, options, weather)
@@ -150,6 +158,7 @@ def plan_of(
         record=None if record is None else Path(record),
         is_new=watched is None and not options.node,
         run=run,
+        beside=None if options.mode == "off" else beside,
     )
 
 
@@ -158,6 +167,10 @@ def _refuse_contradictions(options: RunOptions) -> None:
         # What a node needs of its journal is not a choice.
         options.refuse_given(
             ("record", "keep", "on_log_failure"), "has no meaning with no_record"
+        )
+    if options.mode == "off":
+        options.refuse_given(
+            ("gather_every", "gather_bandwidth"), "has no meaning with mode off"
         )
     if options.node and options.cluster is None:
         raise UsageError(

@@ -36,11 +36,18 @@ def added(before: NodeCounts, later: NodeCounts) -> NodeCounts:
     return replace(
         later,
         **sums,
+        steering=summed(before.steering, later.steering),
         address=later.address or before.address,
         incarnations=max(before.incarnations, later.incarnations),
         failure=later.failure or before.failure,
         journal_failure=later.journal_failure or before.journal_failure,
     )
+
+
+def summed(*counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the sums of counts, by name."""
+    names = dict.fromkeys(name for each in counts for name in each)
+    return {name: sum(each.get(name, 0) for each in counts) for name in names}
 
 
 def in_all(node: str, lives: Sequence[NodeCounts]) -> NodeCounts:
@@ -51,7 +58,8 @@ def in_all(node: str, lives: Sequence[NodeCounts]) -> NodeCounts:
 def counts_of(shown: dict[str, Any]) -> NodeCounts:
     """Return what `NodeCounts.to_json` has made of counts."""
     names = {each.name for each in fields(NodeCounts)}
-    return NodeCounts(**{k: v for k, v in shown.items() if k in names})
+    known = {k: v for k, v in shown.items() if k in names}
+    return NodeCounts(**{**known, "steering": known.get("steering") or {}})
 
 
 @final
@@ -110,12 +118,15 @@ class RunOutcome(NamedTuple):
         Whether anything came of each weather event that was due.
     error
         What ended it before its time; None if nothing did.
+    foreseen
+        The failures that nodes saw coming, as JSON data.
     """
 
     seconds: float
     counts: list[NodeCounts]
     befell: Mapping[WeatherEvent, bool]
     error: Exception | None
+    foreseen: list[dict[str, Any]]
 
 
 @final
@@ -135,6 +146,10 @@ class RunReport:
         The command that replays it; None if nothing can.
     error
         What ended it before its time; None if nothing did.
+    mode
+        What was done about failures that were to come.
+    foreseen
+        Those that nodes saw coming, as JSON data.
     notes
         What else is to be known.
     """
@@ -146,6 +161,8 @@ class RunReport:
     nodes: tuple[NodeCounts, ...]
     replay: str | None
     error: str | None = None
+    mode: str = "off"
+    foreseen: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -166,6 +183,11 @@ class RunReport:
         journals = [node.journal_failure or node.unrecorded for node in self.nodes]
         return 2 if self.error is not None or any(journals) else 0
 
+    @property
+    def steering(self) -> dict[str, int]:
+        """What was counted beside all nodes together."""
+        return summed(*(node.steering for node in self.nodes))
+
     def to_json(self) -> dict[str, Any]:
         """Return it as the one object of the command."""
         return {
@@ -175,6 +197,9 @@ class RunReport:
             "seconds": round(self.seconds, 3),
             "events_per_second": round(self.events_per_second, 1),
             "nodes": [node.to_json() for node in self.nodes],
+            "mode": self.mode,
+            "steering": self.steering or None,
+            "predictions": list(self.foreseen),
             "replay": self.replay,
             "error": self.error,
             "notes": list(self.notes),
@@ -198,6 +223,11 @@ class RunReport:
             if node.unrecorded:
                 lost = counted(node.unrecorded, "event is", "events are")
                 yield f"  {node.node}: {lost} in no journal"
+        if self.mode != "off":
+            counts = [
+                f"{count:,} {name}" for name, count in self.steering.items() if count
+            ]
+            yield f"  {self.mode}: {', '.join(counts) or 'nothing to count'}"
         if self.error is not None:
             yield f"  it ended: {self.error}"
         for note in self.notes:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
+from worldline.deploy.running.beside import StandsBeside
 from worldline.deploy.running.channel import ParentChannel
 from worldline.deploy.running.ending import RunEnding
 from worldline.deploy.running.here import run_here
@@ -32,6 +33,7 @@ def run_system(
     *,
     say: Callable[[str], None],
     tell: TellProgress | None = None,
+    beside: StandsBeside | None = None,
 ) -> RunReport:
     """Run a system on real sockets until its time is over, or somebody ends it.
 
@@ -43,13 +45,15 @@ def run_system(
         Takes a line for whoever watches.
     tell
         Is told each second how far the run is.
+    beside
+        Makes what stands beside nodes of this process, where the mode wants something.
 
     Raises
     ------
     UsageError
         If it cannot be run so, or a node cannot start.
     """
-    plan = plan_of(system, target, options)
+    plan = plan_of(system, target, options, beside=beside)
     try:
         if options.together or options.node:
             if plan.record is not None:
@@ -70,13 +74,14 @@ def run_watched(
     options: RunOptions,
     run_id: str,
     channel: ParentChannel,
+    beside: StandsBeside | None = None,
 ) -> RunReport:
     """Run one node for the process that has started this one, in the loop it asks for."""
-    plan = plan_of(system, None, options, watched=(node, run_id))
+    plan = plan_of(system, None, options, watched=(node, run_id), beside=beside)
 
     async def run(ending: RunEnding) -> RunOutcome:
         counts = await WatchedNode(plan, ending, channel).run()
-        return RunOutcome(0.0, counts, {}, None)
+        return RunOutcome(0.0, counts, {}, None, [])
 
     return _report(plan, in_loop(options.loop, run, to_keys=False))
 
@@ -152,5 +157,7 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
         nodes=tuple(outcome.counts),
         replay=replay_of(record, target) if is_whole and record is not None else None,
         error=None if error is None else str(error),
+        mode=plan.options.mode,
+        foreseen=tuple(outcome.foreseen),
         notes=tuple(notes),
     )

@@ -87,7 +87,9 @@ class Supervisor:
             seconds = loop.time() - began
         finally:
             await asyncio.gather(*(each.end() for each in self._processes.values()))
-        return RunOutcome(seconds, self.counts(), forecast.befell, self._ending.error)
+        found = [one for each in self._processes.values() for one in each.foreseen]
+        befell, error = forecast.befell, self._ending.error
+        return RunOutcome(seconds, self.counts(), befell, error, found)
 
     # -------------------------------------------------------------- what weather sees
 
@@ -190,6 +192,10 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
         given = getattr(options, name)
         if given is not None:
             yield f"--{name}={given}"
+    if options.mode != "off":
+        yield f"--mode={options.mode}"
+        yield f"--gather-every={options.gather_every}"
+        yield f"--gather-bandwidth={options.gather_bandwidth}"
     for name in ("contents", "sync", "on_log_failure", "on_failure", "loop"):
         yield f"--{name.replace('_', '-')}={getattr(options, name)}"
     if options.no_record:

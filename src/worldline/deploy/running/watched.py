@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Sequence
 from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
-from worldline.deploy.driving import ScriptKey
+from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.running.channel import ChannelLine, ParentChannel, conditions_of
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.here import LocalNodes, hosting
@@ -38,14 +38,16 @@ class WatchedNode:
             begin = await self._told_to_begin()
             if begin is not None:
                 nodes.conditions = conditions_of(begin["links"], plan.system.ids)
+                driver = None
+                if plan.options.rate:
+                    driver = self._driver(nodes, begin["positions"])
                 await host.start()
                 beside: list[Awaitable[Any]] = [self._counting(nodes)]
-                if plan.options.rate:
-                    beside.append(self._driving(nodes, begin["positions"]))
+                if driver is not None:
+                    beside.append(driver.run())
                 await until_over(self._ending, [nodes.over()], beside)
-        counts = nodes.counts()
-        self._send_counts(counts)
-        return counts
+        self._send_counts(nodes)
+        return nodes.counts()
 
     async def _told_to_begin(self) -> ChannelLine | None:
         """Wait for the word; None if the node is not to begin any more."""
@@ -72,15 +74,17 @@ class WatchedNode:
     def _say(self, line: str) -> None:
         self._channel.send(said=line)
 
-    def _send_counts(self, counts: Sequence[NodeCounts]) -> None:
-        self._channel.send(counts=[each.to_json() for each in counts])
+    def _send_counts(self, nodes: LocalNodes) -> None:
+        self._channel.send(counts=[each.to_json() for each in nodes.counts()])
+        if found := nodes.foreseen():
+            self._channel.send(foreseen=found)
 
     async def _counting(self, nodes: LocalNodes) -> None:
         while True:
-            self._send_counts(nodes.counts())
+            self._send_counts(nodes)
             await asyncio.sleep(TICK_S)
 
-    async def _driving(self, nodes: LocalNodes, positions: Sequence[int]) -> None:
+    def _driver(self, nodes: LocalNodes, positions: Sequence[int]) -> Driver:
         (node,) = self._plan.nodes
         stand: dict[ScriptKey, int] = {
             (node, number): position for number, position in enumerate(positions)
@@ -89,4 +93,4 @@ class WatchedNode:
         def moved(script: ScriptKey, position: int) -> None:
             self._channel.send(position=[script[1], position])
 
-        await nodes.driver(stand, moved).run()
+        return nodes.driver(stand, moved)

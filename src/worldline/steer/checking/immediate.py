@@ -27,9 +27,10 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.questions import Answer, Judge, Whole
-from worldline.steer.refusing import instead_of
 from worldline.steer.checking.standpoint import Standpoint
+from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.records import NodeRecord
+from worldline.steer.unchanged import is_still_so
 from worldline.worlds.companions import Beside, Effects, Instead
 
 Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, NodeRecord]]
@@ -212,8 +213,7 @@ class ImmediateCheck:
         judge, counts = one.judge, self.counts[me]
         asked = judge.settle()
         counts.checked += 1
-        for whole in judge.unseen:
-            counts.unseen[whole.name] += 1
+        counts.unseen.update(judge.unseen.keys())
         against = [
             whole.name for whole in asked if self._is_against(whole, asked[whole])
         ]
@@ -270,12 +270,17 @@ class _OneNode:
 
     def note_timers(self, beside: Beside, event: Event, effects: Effects) -> None:
         """Take note of the timers that will be set once an event is settled."""
-        timers = set() if event.kind in _BEGINS else set(beside.timers)
-        if event.kind is Kind.TIMER:
-            timers.discard(PendingTimer(event.part, event.name, event.payload))
+        known, kind = self.timers, event.kind
+        if kind is not Kind.TIMER and kind not in _BEGINS:
+            for timer, after in effects.timers:
+                if (timer in known) is (after is None):
+                    break
+            else:
+                return  # as most
+        timers = set() if kind in _BEGINS else set(beside.timers)
         for timer, after in effects.timers:
             (timers.discard if after is None else timers.add)(timer)
-        if timers != self.timers:
+        if timers != known:
             self.set_timers(frozenset(timers))
             self.judge.hidden_changed()
 
@@ -288,9 +293,14 @@ class _OneNode:
 def _is_later(
     record: NodeRecord, me: int, life: int, numbers: Mapping[int, int]
 ) -> bool:
-    """Say whether a message to this node was sent after a checkpoint of its sender."""
+    """Say whether a message to this node was sent after a checkpoint of its sender.
+
+    One after which nothing has changed that properties look at is as good as a later one.
+    """
     if life != record.life:
         return life > record.life
+    if is_still_so(record.number, numbers):
+        return False
     channel = record.channels.get(me)
     if _NUMBER in numbers:
         return numbers[_NUMBER] > (0 if channel is None else channel.sent)

@@ -24,7 +24,8 @@ from worldline.model.pure import Pure
 from worldline.model.semantics.layout import Layout
 from worldline.model.usercode import activity
 from worldline.model.usercode.divergence import Diverged
-from worldline.model.usercode.running import run_pure, said
+from worldline.model.usercode.running import Series, said
+from worldline.model.usercode.user_functions import verdict
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View
 from worldline.steer.checking.standpoint import Standpoint
@@ -54,9 +55,12 @@ class Question:
         The answer when it was last asked; None before.
     own
         What stays in the view of the fields of the node itself.
+    opens
+        Whether it has asked what has an open answer, which is taken both ways.
     """
 
     is_partial = True
+    opens = False
 
     def __init__(self, judge: Judge) -> None:
         self._judge, self._stand = judge, judge.stand
@@ -87,6 +91,7 @@ class Question:
         index, which = divmod(read.column - stand.first, 3)
         if which == 2:
             if read.what == "present":
+                self.opens = True
                 return False
             raise Unseen(f"what is under way to {stand.name_of(index)}")
         if index != stand.me:
@@ -117,7 +122,10 @@ class Question:
         said = form.answer()
         if said is FAILS:
             raise Unseen("what fails")
-        return said if type(said) is bool else view._open((function, arity))
+        if type(said) is bool:
+            return said
+        self.opens = True
+        return view._open((function, arity))
 
 
 @final
@@ -138,9 +146,9 @@ class Whole(Question):
     def tell(self, before: Answer) -> None:
         unseen = self._judge.unseen
         if type(self.verdict) is bool:
-            unseen.pop(self, None)
+            unseen.pop(self.name, None)
         else:
-            unseen[self] = None
+            unseen[self.name] = None
 
 
 @final
@@ -156,6 +164,28 @@ class Element(Question):
         return self._form.function.function.__name__
 
     def answer(self) -> StateVerdict:
+        # Done for each element of which something has changed, so with few calls.
+        if not self.opens:
+            function = self._form.function.function
+            try:
+                held = function(self.view, *self._nodes)
+            except AssertionError:
+                held = False
+            except Unseen:
+                held = UNSEEN
+            if activity.stop is not None:  # it may have swallowed that it is unseen
+                if not isinstance(activity.stop, Unseen):
+                    raise activity.stop
+                activity.stop = None
+                held = UNSEEN
+            if not self.opens:
+                if held is None and self._form.asserts:
+                    return True
+                if held is True or held is False or held is UNSEEN:
+                    return held
+                held = verdict(held, function, f"{self.name}, asked for each element,")
+                self._form.asserts = True  # or it would have been refused
+                return held
         return seen_for(self._form.function, self.view, self._nodes)
 
     def tell(self, before: Answer) -> None:
@@ -170,11 +200,14 @@ class Form:
     ----------
     askers
         Who asked it.
+    asserts
+        Whether its function is known to assert, so that who returns nothing agrees.
     """
 
     def __init__(self, judge: Judge, function: Pure, arity: int) -> None:
         self.function = function
         self.askers: dict[Question, None] = {}
+        self.asserts = False
         self._judge, self._arity = judge, arity
         self._elements: dict[tuple[int, ...], Element] = {}
         self._falses = self._unseens = self._failing = 0
@@ -251,7 +284,7 @@ class Judge:
     spoilt
         The questions whose answers have to be worked out.
     unseen
-        The properties whose answer is unseen.
+        The names of the properties whose answer is unseen.
     errors
         How what was asked has failed, by its name; it is unseen then.
     """
@@ -261,13 +294,14 @@ class Judge:
     ) -> None:
         self.stand, self.me = stand, stand.name_of(stand.me)
         self.spoilt: dict[Question, None] = {}
-        self.unseen: dict[Whole, None] = {}
+        self.unseen: dict[str, None] = {}
         self.errors = errors
         self.readers_of_fields: dict[str, dict[Question, None]] = {}
         self.readers_of_hidden: dict[Question, None] = {}
         self.readers_of_others: dict[int, dict[Question, None]] = {}
         self._forms: dict[tuple[Pure, int], Form] = {}
         self._asked: list[tuple[Question, Answer]] = []
+        self._series = Series()
         self.wholes = [Whole(self, prop) for prop in properties]
         self.spoilt.update(dict.fromkeys(self.wholes))
 
@@ -280,10 +314,18 @@ class Judge:
 
     def field_changed(self, name: str) -> None:
         """Take note that a field of the node has changed."""
-        self.stand.forget(name)
-        readers = self.readers_of_fields.get(name, {})
-        for question in readers:
-            question.own.pop(name, None)
+        stand = self.stand
+        stand.forget(name)
+        readers = self.readers_of_fields.get(name)
+        if not readers:
+            return
+        if name in stand.parts:
+            for question in readers:
+                question.own.pop(name, None)
+        else:
+            value = stand.own_field((name,))
+            for question in readers:
+                question.own[name] = value
         self.spoilt.update(readers)
 
     def hidden_changed(self) -> None:
@@ -318,7 +360,8 @@ class Judge:
         """
         self._asked.clear()
         try:
-            run_pure(self._settle, _MARK)
+            with self._series as series:
+                series.run(self._settle, _MARK)
         except Diverged as error:
             self._give_up(error)
         asked: dict[Whole, Answer] = {}
@@ -343,19 +386,21 @@ class Judge:
         """Work out one answer."""
         before = question.verdict
         self.spoilt.pop(question, None)
+        now: Answer
         activity.guarding = True
         try:
-            question.verdict = question.answer()
+            now = question.answer()
         except Timeless:  # nobody here knows the time of a run
-            question.verdict = UNSEEN
+            now = UNSEEN
         except Exception as error:
             self.errors.setdefault(question.name, said(error))
-            question.verdict = FAILS
-        finally:
-            activity.guarding = False
-        activity.stop = None  # of what has been raised nothing is left
+            now = FAILS
+        question.verdict = now
+        activity.guarding = False
+        if activity.stop is not None:  # of what has been raised nothing is left
+            activity.stop = None
         self._asked.append((question, before))
-        if question.verdict is not before:
+        if now is not before:
             question.tell(before)
 
     def leave(self, question: Question) -> None:

@@ -30,6 +30,8 @@ class Standpoint:
 
     Attributes
     ----------
+    parts
+        Those of the node, by name.
     present
         The indices of the nodes that are known, in order.
     """
@@ -37,6 +39,7 @@ class Standpoint:
     def __init__(self, system: System, me: int, node: Any) -> None:
         self.system, self.me, self.node = system, me, node
         self.first = system.layout.first
+        self.parts = system.types[me].parts
         self.present: tuple[int, ...] = (me,)
         self._hidden = self._cell(me)
         self._records: dict[int, NodeRecord] = {}

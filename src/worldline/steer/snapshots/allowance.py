@@ -17,7 +17,7 @@ _LENT_S = 0.5
 
 
 @final
-class Allowance:
+class LetterAllowance:
     """What is left of the bandwidth of a node: a bucket that fills with time.
 
     A letter may take out more than there is, and is paid for before the next one: so one
@@ -57,13 +57,13 @@ class Allowance:
         Parameters
         ----------
         spared
-            The part of what can be saved up that is to be left.
+            The part of what can be saved up that is to be left, where time brings it.
         """
         self._fill(now)
+        if self._share is not None:
+            return 0.0 if self._left > 0 else None
         lacking = spared * self._most - self._left
-        if lacking < 0:
-            return 0.0
-        return None if self._share is not None else (1 + lacking) / self._rate
+        return 0.0 if lacking < 0 else (1 + lacking) / self._rate
 
     def _fill(self, now: float) -> None:
         self._left = min(self._most, self._left + (now - self._at) * self._rate)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import final
 
-from worldline.steer.snapshots.allowance import Allowance
+from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.gathering import KnownBodies
 from worldline.steer.snapshots.letters import (
     NAMES,
     Busy,
     Gone,
-    Letter,
     Reply,
     Request,
     Same,
+    SnapshotLetter,
 )
 from worldline.steer.snapshots.log import CheckpointLog, digest_of
 from worldline.steer.snapshots.packing import packed
@@ -34,7 +34,7 @@ class Answering:
     def __init__(
         self,
         log: CheckpointLog,
-        allowance: Allowance,
+        allowance: LetterAllowance,
         counts: SnapshotCounts,
         neighbours: Callable[[], tuple[int, ...]],
     ) -> None:
@@ -42,14 +42,14 @@ class Answering:
         self._neighbours = neighbours
         self._given = KnownBodies()
 
-    def refusal(self, request: Request, now: float) -> Letter | None:
+    def refusal(self, request: Request, now: float) -> SnapshotLetter | None:
         """Return the answer of a node that has sent as much as it may; None for none."""
         if not self._allowance.allows_refusal(now):
             return None
         self._counts.busy += 1
         return Busy(request.gather)
 
-    def answer(self, peer: int, request: Request) -> Letter:
+    def answer(self, peer: int, request: Request) -> SnapshotLetter:
         """Return the answer to a peer; a checkpoint of that number was taken."""
         counts, kept = self._counts, self._log.first_from(request.number)
         if kept is None:

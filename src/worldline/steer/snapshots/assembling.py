@@ -16,6 +16,7 @@ from worldline.model.kinds import BUDGETS
 from worldline.model.network.link import CLOSED, HALF, OPEN
 from worldline.model.semantics.hidden import Status
 from worldline.model.system import System
+from worldline.model.verdicts import Verdict
 from worldline.runs.recorder import header_of
 from worldline.runs.restoring import restored
 from worldline.runs.start import Beginning, start_after
@@ -34,7 +35,7 @@ from worldline.steer.snapshots.records import (
 )
 from worldline.trace.format import StrPath, write
 from worldline.trace.json_values import encode, encode_value
-from worldline.trace.records import STATE, Trace
+from worldline.trace.records import STATE, End, Trace
 from worldline.trace.state import (
     CONNECTION,
     LinkRecord,
@@ -47,6 +48,18 @@ from worldline.worlds.checkpoint import Checkpoint
 
 _ENGINE = "snapshot"
 """Stands in a trace as that which found where it begins."""
+
+
+_NOTHING_SHOWN = End(
+    verdict=Verdict.UNKNOWN.value,
+    property=None,
+    kind=None,
+    explanation=None,
+    steps=0,
+    deliveries=0,
+    externals=0,
+)
+"""What a run shows in which nothing has happened yet."""
 
 
 class _End(NamedTuple):
@@ -95,7 +108,7 @@ def snapshot_trace(system: System, snapshot: NeighbourhoodSnapshot) -> Trace:
     record = state_record_of(system, snapshot)
     restored(system, record)
     header = header_of(system, engine=_ENGINE, seed=None)
-    return Trace(replace(header, begins=STATE), (), None, record)
+    return Trace(replace(header, begins=STATE), (), _NOTHING_SHOWN, record)
 
 
 def write_snapshot(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, final
 
 from worldline.steer.snapshots.letters import NAMES, NEWS, Gone, Reply, Request, Same
-from worldline.steer.snapshots.log import Kept, digest_of
+from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.packing import unpacked
 from worldline.steer.snapshots.records import NodeRecord
@@ -21,6 +21,9 @@ from worldline.trace.json_checks import Malformed
 
 _ROUNDS = 2
 _NAMES = 128
+_FIRST_REPEAT, _REPEATS = 0.1, 3
+"""After which part of the deadline a request is sent again, then after twice that."""
+
 _MOST_KNOWN = 64
 """Neighbours of which the last checkpoint is remembered."""
 
@@ -37,7 +40,7 @@ class Asking(Protocol):
     def untold(self, peer: int, number: int) -> tuple[int, int] | None:
         """Return what to tell a peer that was received, at the time of a number."""
 
-    def take(self, number: int) -> Kept | None:
+    def take(self, number: int) -> KeptCheckpoint | None:
         """Return the node's own first checkpoint with a number or a greater one."""
 
     def unpack(self, body: bytes, peer: int, number: int) -> NodeRecord:
@@ -83,6 +86,8 @@ class Gather:
         Whether something has changed at the node, so that its neighbours gather as well.
     names
         Whether neighbours of neighbours are asked, too.
+    repeats
+        Whether requests may be lost, so that they are sent again.
 
     Attributes
     ----------
@@ -104,8 +109,10 @@ class Gather:
         number: int,
         has_news: bool,
         names: bool,
+        repeats: bool,
     ) -> None:
         self._asking, self._options, self._known = asking, options, known
+        self._repeats = repeats
         self._has_news, self._names = has_news, names
         self.name, self.number = name, number
         self.own = asking.take(number)
@@ -126,6 +133,12 @@ class Gather:
         self._begin_round()
         for peer in peers:
             self._ask(peer, None)
+        self._look()
+
+    def give_up(self) -> None:
+        """Wait no longer: who has not answered is absent."""
+        self.absent |= self._waits
+        self._waits.clear()
         self._look()
 
     def close(self) -> None:
@@ -196,12 +209,24 @@ class Gather:
 
     def _begin_round(self) -> None:
         self._call_off()
-        self._call_off = self._asking.later(self._options.deadline, self._give_up)
+        call_off = [self._asking.later(self._options.deadline, self.give_up)]
+        if self._repeats:
+            pauses = (_FIRST_REPEAT * 2**n for n in range(_REPEATS))
+            call_off += [
+                self._asking.later(share * self._options.deadline, self._ask_again)
+                for share in pauses
+            ]
 
-    def _give_up(self) -> None:
-        self.absent |= self._waits
-        self._waits.clear()
-        self._look()
+        def call_all_off() -> None:
+            for one in call_off:
+                one()
+
+        self._call_off = call_all_off
+
+    def _ask_again(self) -> None:
+        """Ask again who has not answered: a request or its reply may have been lost."""
+        for peer in sorted(self._waits):
+            self._send(peer, self._routes[peer])
 
     def _ask(self, peer: int, via: int | None) -> None:
         self._routes[peer] = via
@@ -209,7 +234,11 @@ class Gather:
             self.absent.add(peer)
             return
         self._waits.add(peer)
-        base = self._bases[peer] = self._known.of(peer)
+        self._bases[peer] = self._known.of(peer)
+        self._send(peer, via)
+
+    def _send(self, peer: int, via: int | None) -> None:
+        base = self._bases[peer]
         life, received = self._asking.untold(peer, self.number) or (0, 0)
         letter = Request(
             self.name,

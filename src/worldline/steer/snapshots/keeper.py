@@ -83,6 +83,10 @@ class Snapshots(Companion):
         keeper = self._keepers.get(me)
         return None if keeper is None else keeper.latest()
 
+    def number(self, me: NodeId) -> int:
+        """Return the number of the last checkpoint of a node."""
+        return self._keepers[me].number()
+
     def gather(self, me: NodeId) -> None:
         """Let a node gather a snapshot as soon as that is possible."""
         keeper = self._keepers.get(me)

@@ -124,9 +124,11 @@ class Relayed(NamedTuple):
     letter: bytes
 
 
-Letter: TypeAlias = Request | Reply | Same | Gone | Busy | Received | Relay | Relayed
+SnapshotLetter: TypeAlias = (
+    Request | Reply | Same | Gone | Busy | Received | Relay | Relayed
+)
 
-_KINDS: tuple[type[Letter], ...] = (
+_KINDS: tuple[type[SnapshotLetter], ...] = (
     Request,
     Reply,
     Same,
@@ -139,7 +141,7 @@ _KINDS: tuple[type[Letter], ...] = (
 _NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 
 
-def write(letter: Letter) -> bytes:
+def write(letter: SnapshotLetter) -> bytes:
     """Return a letter as bytes; what it need not say is left out."""
     kind = type(letter)
     items, least = list(letter), len(kind._fields) - len(kind._field_defaults)
@@ -148,7 +150,7 @@ def write(letter: Letter) -> bytes:
     return pack([_NUMBERS[kind], *items])
 
 
-def read(data: bytes) -> Letter:
+def read(data: bytes) -> SnapshotLetter:
     """Return the letter of bytes from outside.
 
     Raises
@@ -173,7 +175,7 @@ def read(data: bytes) -> Letter:
     for check, item in zip(checks, items, strict=True):
         if not check(item):
             raise Malformed("", f"a {kind.__name__} that is none")
-    made: Letter = kind(*[tuple(i) if type(i) is list else i for i in items])
+    made: SnapshotLetter = kind(*[tuple(i) if type(i) is list else i for i in items])
     return made
 
 
@@ -199,7 +201,7 @@ def _are_numbers(value: Any) -> bool:
     )
 
 
-_CHECKS: dict[type[Letter], tuple[Any, ...]] = {
+_CHECKS: dict[type[SnapshotLetter], tuple[Any, ...]] = {
     Request: (is_number, is_number, _is_digest, *[is_number] * 3),
     Reply: (is_number, is_number, _is_flag, _is_bytes, _are_numbers),
     Same: (is_number, is_number, _are_numbers),

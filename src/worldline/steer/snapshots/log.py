@@ -24,7 +24,7 @@ def digest_of(body: bytes) -> bytes:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptCheckpoint:
     """A checkpoint that is kept.
 
     Attributes
@@ -54,7 +54,7 @@ class CheckpointLog:
     def __init__(self, options: GatherOptions) -> None:
         self.number = 0
         self._options = options
-        self._kept: deque[Kept] = deque()
+        self._kept: deque[KeptCheckpoint] = deque()
         self._bytes = 0
         self._gone = -1
 
@@ -62,11 +62,11 @@ class CheckpointLog:
         return len(self._kept)
 
     @property
-    def last(self) -> Kept | None:
+    def last(self) -> KeptCheckpoint | None:
         """The newest; None before the first."""
         return self._kept[-1] if self._kept else None
 
-    def keep(self, one: Kept) -> None:
+    def keep(self, one: KeptCheckpoint) -> None:
         """Keep another, with the number of the last one or a greater one."""
         assert one.record.number >= self.number
         self.number = one.record.number
@@ -83,7 +83,7 @@ class CheckpointLog:
         self._gone, self._bytes = self.number, 0
         self._kept.clear()
 
-    def first_from(self, number: int) -> Kept | None:
+    def first_from(self, number: int) -> KeptCheckpoint | None:
         """Return the first with a number or a greater one; None if it may be gone.
 
         There is one, unless it is gone: whoever asks takes one before.

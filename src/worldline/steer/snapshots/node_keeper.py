@@ -6,16 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.model.checkpointing import left_out
-from worldline.model.data.content import order_key
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import ModelError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.steer.snapshots.agreement import has_orphans
-from worldline.steer.snapshots.allowance import Allowance
+from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.answering import Answering
 from worldline.steer.snapshots.channels import MOST_UNTOLD, NUMBER, Carriers, Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
@@ -24,26 +20,26 @@ from worldline.steer.snapshots.letters import (
     NEWS,
     Busy,
     Gone,
-    Letter,
     Received,
     Relay,
     Relayed,
     Reply,
     Request,
     Same,
+    SnapshotLetter,
     read,
     write,
 )
-from worldline.steer.snapshots.log import CheckpointLog, Kept
+from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
 from worldline.steer.snapshots.neighbourhood import hops_of, neighbourhood
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.record_bytes import RecordBytes, is_number
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot, NodeRecord
+from worldline.steer.snapshots.taking import CheckpointTaker
 from worldline.steer.snapshots.when import Occasions
 from worldline.trace.json_checks import Malformed
 from worldline.worlds.access_links import size_of
 from worldline.worlds.companions import Beside
-
 
 _SPARED = 0.5
 """The part of what it may save up that a node keeps for answers, if a gather can wait."""
@@ -97,13 +93,23 @@ class NodeKeeper:
         self.counts = SnapshotCounts()
         self._channels = Channels(setting.carriers)
         self._log = CheckpointLog(setting.options)
-        self._allowance = Allowance(setting.options, beside.now)
+        self._taker = CheckpointTaker(
+            self._system,
+            index,
+            beside,
+            setting.bytes,
+            self._channels,
+            self._log,
+            self.counts,
+        )
+        self._allowance = LetterAllowance(setting.options, beside.now)
         self._answering = Answering(
             self._log, self._allowance, self.counts, self._neighbours
         )
         self._known = KnownBodies()
         self._names_neighbours = hops_of(self._system, index) > 1
         self._gather: Gather | None = None
+        self._is_renewing = False
         self._latest: NeighbourhoodSnapshot | None = None
         self._occasions: Occasions | None = None
         self._has_started = False
@@ -116,6 +122,7 @@ class NodeKeeper:
         if self._gather is not None:
             self._gather.close()
         self._beside, self._gather, self._latest = beside, None, None
+        self._taker.beside = beside
         self._occasions, self._has_started = None, False
         self._channels.begin(beside.incarnation)
 
@@ -188,7 +195,7 @@ class NodeKeeper:
 
     def record_now(self) -> NodeRecord:
         """Return a checkpoint of the present state, under the last number."""
-        return self._record(self._log.number)
+        return self._taker.record(self._log.number)
 
     # ------------------------------------------------------------- for gathers: `Asking`
 
@@ -206,15 +213,12 @@ class NodeKeeper:
         """Return what to tell a peer that was received, at the time of a number."""
         return self._channels.untold(peer) if number == self._log.number else None
 
-    def take(self, number: int) -> Kept | None:
+    def take(self, number: int) -> KeptCheckpoint | None:
         """Return its first checkpoint with a number or a greater one; None if it is gone.
 
         If there is none yet, one is taken.
         """
-        log = self._log
-        if number > log.number or log.last is None:
-            self._keep(number)
-        return log.first_from(number)
+        return self._taker.first_from(number)
 
     def unpack(self, body: bytes, peer: int, number: int) -> NodeRecord:
         """Return the checkpoint of bytes from a peer."""
@@ -238,7 +242,7 @@ class NodeKeeper:
                     self._index, gather.number, gather.own.time, members
                 )
                 self._setting.taken(self._latest)
-        if self._occasions is not None:
+        if self._occasions is not None and not self._is_renewing:
             self._occasions.again()
 
     # ----------------------------------------------------------- for `when`: `Occasion`
@@ -246,7 +250,7 @@ class NodeKeeper:
     def look(self) -> Any:
         """Return what calls for a snapshot when it changes."""
         fields, kind = self._options.fields, self._system.types[self._index]
-        local, neighbours = self._local(), frozenset(self._all_neighbours())
+        local, neighbours = self._taker.local(), frozenset(self._all_neighbours())
         if fields is None:
             return local, neighbours
         pairs = zip(kind.identity, local[1:], strict=True)
@@ -261,8 +265,11 @@ class NodeKeeper:
         return self._allowance.wait(self._beside.now, _SPARED if has_news else 0.0)
 
     def begin(self, number: int, *, has_news: bool) -> bool:
-        """Begin a gather; say whether it could: one at a time."""
-        if self._gather is not None or not is_number(number):
+        """Begin a gather; say whether it could: one at a time.
+
+        One that waits for somebody when there is news ends with who has answered.
+        """
+        if not is_number(number) or not self._is_over():
             return False
         if self.take(number) is None:
             return False
@@ -276,9 +283,22 @@ class NodeKeeper:
             number=number,
             has_news=has_news,
             names=self._names_neighbours,
+            repeats=not self._setting.carriers.is_connected,
         )
         self._gather.begin(self._index, self._neighbours())
         return True
+
+    def _is_over(self) -> bool:
+        """Say whether there is no gather any more; one that has waited long ends now."""
+        gather = self._gather
+        if gather is None:
+            return True
+        waited = 0.0 if gather.own is None else self._beside.now - gather.own.time
+        if waited >= self._options.pause:
+            self._is_renewing = True
+            gather.give_up()
+            self._is_renewing = False
+        return self._gather is None
 
     def tell_received(self) -> None:
         """Tell peers what was received of them, if nothing else has."""
@@ -292,7 +312,7 @@ class NodeKeeper:
         """Take the first checkpoint of a life, once its start handler has run."""
         if not self._has_started or self._occasions is not None:
             return
-        self._keep(self._log.number)
+        self._taker.keep(self._log.number)
         options, count = self._options, len(self._system.ids)
         self._occasions = Occasions(
             self,
@@ -302,51 +322,10 @@ class NodeKeeper:
             first=options.interval * (self._index + 1) / count,
         )
 
-    def _local(self) -> Any:
-        kind = self._system.types[self._index]
-        frozen = kind.freeze(self._beside.node)
-        return left_out(kind, frozen, self._system.prototypes[self._index])
-
-    def _record(self, number: int) -> NodeRecord:
-        beside, ids = self._beside, self._system.ids
-        self._channels.forget(beside.now)
-        return NodeRecord(
-            number,
-            beside.incarnation,
-            self._local(),
-            self._timers(),
-            tuple(beside.positions),
-            beside.sequence,
-            tuple(beside.waiting()),
-            {
-                peer: channel.record(beside.life_of(ids[peer]))
-                for peer, channel in sorted(self._channels.items())
-            },
-        )
-
-    def _timers(self) -> tuple[tuple[PendingTimer, float], ...]:
-        """Return the timers that are set, as far as they matter: in order, with delays."""
-        timers = self._beside.timers
-        if self._system.timed:
-            return tuple((timer, float(after)) for timer, after in timers.items())
-        return tuple((timer, 0.0) for timer in sorted(timers, key=order_key))
-
-    def _keep(self, number: int) -> None:
-        """Take a checkpoint."""
-        setting, now = self._setting, self._beside.now
-        try:
-            record = self._record(number)
-            self._log.keep(setting.bytes.kept(record, self._index, now))
-        except ModelError:
-            self.counts.failed += 1
-            self._log.skip(number)
-        else:
-            self.counts.checkpoints += 1
-
     def _force(self, number: int, *, has_news: bool) -> None:
         """Take a checkpoint of a number that came from outside."""
         self.counts.forced += 1
-        self._keep(number)
+        self._taker.keep(number)
         if has_news and self._occasions is not None:
             self._occasions.forced()
 
@@ -369,7 +348,7 @@ class NodeKeeper:
         if told is not None:
             self._send(peer, Received(self._log.number, *told), None)
 
-    def _send(self, peer: int, letter: Letter, via: int | None) -> None:
+    def _send(self, peer: int, letter: SnapshotLetter, via: int | None) -> None:
         if via is not None:
             letter, peer = Relay(peer, write(letter)), via
         body = write(letter)
@@ -378,7 +357,7 @@ class NodeKeeper:
         self._allowance.spend(size, self._beside.now)
         self._beside.tell(self._system.ids[peer], self._setting.companion, body)
 
-    def _take_letter(self, peer: int, letter: Letter, via: int | None) -> None:
+    def _take_letter(self, peer: int, letter: SnapshotLetter, via: int | None) -> None:
         match letter:
             case Request():
                 self._answer(peer, letter, via)

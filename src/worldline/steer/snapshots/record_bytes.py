@@ -16,7 +16,7 @@ from worldline.model.message import is_message
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
-from worldline.steer.snapshots.log import Kept, digest_of
+from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.records import (
     ChannelRecord,
@@ -43,7 +43,7 @@ class RecordBytes:
         self._values = codec.values
         self._messages = Values(codec.vocabulary, constant=True)
 
-    def kept(self, record: NodeRecord, index: int, time: float) -> Kept:
+    def kept(self, record: NodeRecord, index: int, time: float) -> KeptCheckpoint:
         """Return a checkpoint of a node with its bytes.
 
         Raises
@@ -52,7 +52,7 @@ class RecordBytes:
             If it holds what cannot be spelt, or is too large.
         """
         body = self.pack(record, index)
-        return Kept(record, body, digest_of(body), time)
+        return KeptCheckpoint(record, body, digest_of(body), time)
 
     def pack(self, record: NodeRecord, index: int) -> bytes:
         """Return the bytes of a checkpoint of a node.

@@ -29,6 +29,8 @@ from worldline.steer.steering.modes import SteeringOptions
 from worldline.steer.steering.reacting import Reactions
 from worldline.steer.steering.reporting import Findings
 from worldline.steer.steering.standing import StandingFilters
+from worldline.steer.unchanged import CHECKPOINT, SINCE, Unchanged
+from worldline.steer.watched import watched_by
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
 
 _NOBODY: Mapping[int, NodeRecord] = {}
@@ -69,6 +71,8 @@ class Steering(Companion):
         Who predicts; None where the mode does not.
     findings
         Takes what was found.
+    taken
+        Takes each snapshot, whatever becomes of it.
 
     Attributes
     ----------
@@ -84,13 +88,19 @@ class Steering(Companion):
         options: SteeringOptions,
         predicts: Predicts | None,
         findings: Findings,
+        taken: Callable[[NeighbourhoodSnapshot], None] | None = None,
     ) -> None:
         self._system, self._options = system, options
-        self._predicts, self.findings = predicts, findings
+        self._watched = watched_by(system)
+        self._predicts, self.findings, self._told = predicts, findings, taken
         self.vets = options.vets
         self.snapshots = Snapshots(
             system,
-            GatherOptions(interval=options.every, bandwidth=options.bandwidth),
+            GatherOptions(
+                interval=options.every,
+                bandwidth=options.bandwidth,
+                fields=self._watched.fields,
+            ),
             self._taken,
         )
         self._check = (
@@ -107,6 +117,8 @@ class Steering(Companion):
         self._beside: dict[NodeId, Beside] = {}
         self._last: dict[NodeId, Any] = {}
         self._why: dict[NodeId, str] = {}
+        self._unchanged: dict[NodeId, Unchanged] = {}
+        self._still: dict[NodeId, list[Handed]] = {}
         self._handed: dict[NodeId, dict[tuple[NodeId, KnownPath], float]] = {}
 
     def counts(self, me: NodeId) -> SteeringCounts:
@@ -137,6 +149,7 @@ class Steering(Companion):
         self._last.pop(me, None)
         self._reactions.joined(me)
         self.snapshots.joined(beside)
+        self._unchanged[me] = Unchanged(self._watched, self.snapshots.number(me))
         if self._check is not None:
             self._check.joined(beside)
 
@@ -159,10 +172,12 @@ class Steering(Companion):
     def vet(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
         if self._check is None:
             return None
-        instead = self._check.after(beside, event, effects)
+        me, instead = beside.me, self._check.after(beside, event, effects)
         if instead is not None:
-            self._why[beside.me] = "a property would be false at once"
-        return instead
+            self._why[me] = "a property would be false at once"
+            return instead
+        self._unchanged[me].happened(event, effects, self.snapshots.number(me))
+        return None
 
     def seen(self, beside: Beside, event: Event) -> None:
         self.snapshots.seen(beside, event)
@@ -170,7 +185,12 @@ class Steering(Companion):
     def extensions(
         self, beside: Beside, peer: NodeId, part: str, message: Any
     ) -> dict[int, int] | None:
-        return self.snapshots.extensions(beside, peer, part, message)
+        numbers = self.snapshots.extensions(beside, peer, part, message)
+        if self._check is not None and numbers is not None:
+            since = self._unchanged[beside.me].since(numbers[CHECKPOINT])
+            if since is not None:
+                numbers[SINCE] = since
+        return numbers
 
     def noticed(
         self, beside: Beside, peer: NodeId, life: int, numbers: dict[int, int]
@@ -201,6 +221,8 @@ class Steering(Companion):
         me = self._system.ids[snapshot.node]
         counts = self._counts[me]
         counts.snapshots += 1
+        if self._told is not None:
+            self._told(snapshot)
         if self._predicts is None or not self._is_predicting(me):
             return
         known = dict(snapshot.members)
@@ -208,6 +230,8 @@ class Steering(Companion):
         if self._last.get(me) == essence:
             counts.skipped += 1
             self._standing[me].renew(snapshot.time)
+            for handed in self._still.get(me, ()):
+                self._hand(self._beside[me], handed)
             return
         self._last[me] = essence
         beside = self._beside[me]
@@ -253,6 +277,8 @@ class Steering(Companion):
         counts.states += forecast.states
         if not forecast.is_known:
             counts.predicted += len(forecast.findings)
+            handed = [one.handed for one in forecast.findings]
+            self._still[me] = [one for one in handed if one is not None]
             for one in forecast.findings:
                 counts.unhelpful += one.action == "unhelpful"
                 counts.elsewhere += one.action == "elsewhere"

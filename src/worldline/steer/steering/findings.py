@@ -41,6 +41,8 @@ class Finding:
         See `predict`.
     action, filter, handed
         What was done.
+    trace
+        The run, where whoever predicted has made it.
     """
 
     node: NodeId
@@ -50,6 +52,7 @@ class Finding:
     action: Action
     filter: EventFilter | None = None
     handed: Handed | None = None
+    trace: Trace | None = None
 
 
 @final

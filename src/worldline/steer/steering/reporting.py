@@ -49,7 +49,8 @@ class Findings:
             if one is None or len(finding.schedule) < one.steps:
                 made = FoundOften(
                     property=finding.property,
-                    trace=trace_of(system, forecast.begin, finding, self._seed),
+                    trace=finding.trace
+                    or trace_of(system, forecast.begin, finding, self._seed),
                     steps=len(finding.schedule),
                     cost=finding.cost,
                     age=now - forecast.snapshot.time,

@@ -1,0 +1,71 @@
+"""What a host asks of the companions beside its nodes, where they know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import UsageError
+from worldline.trace.records import Trace
+from worldline.worlds.companions import Companion
+
+
+@runtime_checkable
+class Gathers(Protocol):
+    """A companion that gathers snapshots of a node and those around it."""
+
+    async def snapshot(self, me: NodeId) -> Trace:
+        """Gather one now; return it as a trace without steps."""
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """A companion that counts what it does."""
+
+    def counts_of(self, me: NodeId) -> Mapping[str, int]:
+        """Return what it has counted beside a node, over all of its lives here."""
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """A companion that sees failures coming."""
+
+    def foreseen(self) -> Sequence[Mapping[str, Any]]:
+        """Return them as JSON data: for each its ``property``, and more."""
+
+
+def gatherer(companions: Iterable[Companion]) -> Gathers:
+    """Return the companion that gathers.
+
+    Raises
+    ------
+    UsageError
+        If none does.
+    """
+    for one in companions:
+        if isinstance(one, Gathers):
+            return one
+    raise UsageError(
+        "nothing beside the nodes of this host gathers snapshots",
+        remedy="run them with --mode predict, check or steer",
+    )
+
+
+def counted_beside(companions: Iterable[Companion], node: NodeId) -> dict[str, int]:
+    """Return what companions have counted beside a node."""
+    counted: dict[str, int] = {}
+    for one in companions:
+        if isinstance(one, Counts):
+            counted |= one.counts_of(node)
+    return counted
+
+
+def foreseen_by(companions: Iterable[Companion]) -> list[dict[str, Any]]:
+    """Return the failures that companions saw coming."""
+    return [
+        dict(found)
+        for one in companions
+        if isinstance(one, Foresees)
+        for found in one.foreseen()
+    ]

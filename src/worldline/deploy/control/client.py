@@ -1,0 +1,127 @@
+"""A client of control: it asks for a snapshot, and believes nothing that is answered."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from worldline.model.errors import InputError, UsageError
+from worldline.model.printable import one_line
+from worldline.trace.format import read
+from worldline.trace.json_text import shorten
+from worldline.trace.records import STATE, Trace
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_PATIENCE_S = 90.0
+_LARGEST = 64 << 20
+_LONGEST_URL = 1_000
+_HOW = "give what the run has written into control.url, or that file"
+
+
+def snapshot_of(url: str, node: str) -> Trace:
+    """Return a snapshot of a node that runs, as a trace without steps.
+
+    Parameters
+    ----------
+    url
+        The address of control, with its token; or the file that has it.
+
+    Raises
+    ------
+    UsageError
+        If this is no address of this machine, nobody answers there, or it is refused.
+    InputError
+        If what is answered is no snapshot.
+    """
+    host, port, path = _address(url)
+    status, content = _get(host, port, f"{path}/nodes/{quote(node, safe='')}/snapshot")
+    if status != http.client.OK:
+        raise _refusal(status, content)
+    trace = _read(content)
+    if trace.header.begins != STATE or trace.steps:
+        raise InputError("what was answered is a trace, and no snapshot")
+    return trace
+
+
+def _address(url: str) -> tuple[str, int, str]:
+    """Return the host, the port, and the path that all paths begin with."""
+    if "://" not in url:
+        url = _written(Path(url))
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+        parts = urlsplit("")
+    # What the address says is not repeated: the token is in it.
+    if parts.scheme != "http" or host is None or port is None:
+        raise UsageError("this is no address of control", remedy=_HOW)
+    if host not in _LOOPBACK:
+        raise UsageError(
+            f"{shorten(host, 100)} is another machine, and control is on this one alone",
+            remedy="ask on the machine of the node",
+        )
+    path = parts.path.rstrip("/")
+    if path.count("/") != 1 or parts.query or parts.fragment or parts.username:
+        raise UsageError("this address has no token, or more than that", remedy=_HOW)
+    if not (path.isascii() and path.isprintable()) or " " in path:
+        raise UsageError("the token of this address is none", remedy=_HOW)
+    return host, port, path
+
+
+def _written(file: Path) -> str:
+    try:
+        with file.open() as lines:
+            return lines.readline(_LONGEST_URL).strip()
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise UsageError(
+            f"the address of control cannot be read from {file}: {said}", remedy=_HOW
+        ) from None
+
+
+def _get(host: str, port: int, path: str) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE_S)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        content = response.read(_LARGEST + 1)
+    except (OSError, http.client.HTTPException) as error:
+        said = getattr(error, "strerror", None) or str(error) or "it said nothing"
+        raise UsageError(
+            f"control does not answer at {host}:{port}: {one_line(said.lower())}",
+            remedy="is the run over? Its address holds as long as it runs",
+        ) from None
+    finally:
+        connection.close()
+    if len(content) > _LARGEST:
+        raise InputError(f"what is answered has more than {_LARGEST >> 20} MiB")
+    return response.status, content
+
+
+def _refusal(status: int, content: bytes) -> UsageError:
+    """Return the error that was answered."""
+    try:
+        said: Any = json.loads(content)
+        what, remedy = said["error"], said.get("remedy", "")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        what = remedy = None
+    if type(what) is not str or type(remedy) is not str:
+        return UsageError(f"control answered {status}", remedy=_HOW)
+    return UsageError(shorten(what, 500), remedy=shorten(remedy, 500))
+
+
+def _read(content: bytes) -> Trace:
+    """Return the trace of a file's bytes, checked as any file is."""
+    with tempfile.TemporaryDirectory(prefix="worldline-") as folder:
+        file = Path(folder) / "answer.wl"
+        file.write_bytes(content)
+        try:
+            return read(file)
+        except InputError as error:
+            said = error.what.replace(str(file), "what was answered")
+            raise InputError(said, remedy="ask again; nothing was written") from None

@@ -1,0 +1,84 @@
+"""Requests for snapshots: who wants one waits until it is gathered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
+
+from worldline.model.data.identity import NodeId
+from worldline.model.system import System
+from worldline.model.verdicts import Verdict
+from worldline.runs.record import Ending, record
+from worldline.steer.snapshots.assembling import state_of
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot
+from worldline.trace.records import Trace
+from worldline.worlds.companions import Companion
+from worldline.worlds.direct import DirectWorld
+
+
+@final
+class SnapshotRequests(Companion):
+    """Requests for snapshots of the nodes of one host, which stand beside it.
+
+    Parameters
+    ----------
+    gather
+        Lets a node gather one as soon as that is possible.
+    counts
+        Returns what was counted beside a node.
+    foreseen
+        Returns the failures that were seen coming, as JSON data.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        gather: Callable[[NodeId], None],
+        counts: Callable[[NodeId], Mapping[str, int]],
+        foreseen: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
+    ) -> None:
+        self._system, self._gather, self._counts = system, gather, counts
+        self._foreseen = foreseen
+        self._waiting: dict[NodeId, list[asyncio.Future[NeighbourhoodSnapshot]]] = {}
+
+    async def snapshot(self, me: NodeId) -> Trace:
+        """Return the next snapshot of a node, as a trace without steps.
+
+        Raises
+        ------
+        InputError
+            If what neighbours said is no state of the system.
+        """
+        wanted = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(me, []).append(wanted)
+        self._gather(me)
+        return _trace(self._system, await wanted)
+
+    def taken(self, snapshot: NeighbourhoodSnapshot) -> None:
+        """Give a snapshot to who waits for it."""
+        for wanted in self._waiting.pop(self._system.ids[snapshot.node], ()):
+            if not wanted.done():
+                wanted.set_result(snapshot)
+
+    def counts_of(self, me: NodeId) -> Mapping[str, int]:
+        """Return what was counted beside a node."""
+        return self._counts(me)
+
+    def foreseen(self) -> Sequence[Mapping[str, Any]]:
+        """Return the failures that were seen coming, as JSON data."""
+        return self._foreseen()
+
+
+def _trace(system: System, snapshot: NeighbourhoodSnapshot) -> Trace:
+    """Return a snapshot as a trace whose file is whole, though nothing happens in it."""
+    return record(
+        DirectWorld(system),
+        [],
+        [],
+        [],
+        ending=Ending(None, None, Verdict.UNKNOWN, "no property was judged"),
+        engine="snapshot",
+        seed=None,
+        begins=state_of(system, snapshot),
+    )

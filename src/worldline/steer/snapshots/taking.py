@@ -1,0 +1,94 @@
+"""How checkpoints of a node are taken, of which it keeps some."""
+
+from __future__ import annotations
+
+from typing import final
+
+from worldline.model.checkpointing import left_out
+from worldline.model.data.content import Frozen, order_key
+from worldline.model.errors import ModelError
+from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.system import System
+from worldline.steer.snapshots.channels import Channels
+from worldline.steer.snapshots.counts import SnapshotCounts
+from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
+from worldline.steer.snapshots.record_bytes import RecordBytes
+from worldline.steer.snapshots.records import NodeRecord
+from worldline.worlds.companions import Beside
+
+
+@final
+class CheckpointTaker:
+    """Takes the checkpoints of one node.
+
+    Attributes
+    ----------
+    beside
+        Its present life.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        index: int,
+        beside: Beside,
+        spelling: RecordBytes,
+        channels: Channels,
+        log: CheckpointLog,
+        counts: SnapshotCounts,
+    ) -> None:
+        self.beside = beside
+        self._system, self._index, self._spelling = system, index, spelling
+        self._channels, self._log, self._counts = channels, log, counts
+
+    def local(self) -> Frozen:
+        """Return the fields of the node, but for those that are kept out."""
+        kind = self._system.types[self._index]
+        frozen = kind.freeze(self.beside.node)
+        return left_out(kind, frozen, self._system.prototypes[self._index])
+
+    def record(self, number: int) -> NodeRecord:
+        """Return a checkpoint of the present state, under a number."""
+        beside, ids = self.beside, self._system.ids
+        self._channels.forget(beside.now)
+        return NodeRecord(
+            number,
+            beside.incarnation,
+            self.local(),
+            self._timers(),
+            tuple(beside.positions),
+            beside.sequence,
+            tuple(beside.waiting()),
+            {
+                peer: channel.record(beside.life_of(ids[peer]))
+                for peer, channel in sorted(self._channels.items())
+            },
+        )
+
+    def keep(self, number: int) -> None:
+        """Take a checkpoint under a number."""
+        try:
+            record = self.record(number)
+            kept = self._spelling.kept(record, self._index, self.beside.now)
+        except ModelError:
+            self._counts.failed += 1
+            self._log.skip(number)
+        else:
+            self._counts.checkpoints += 1
+            self._log.keep(kept)
+
+    def first_from(self, number: int) -> KeptCheckpoint | None:
+        """Return the first with a number or a greater one; None if it is gone.
+
+        If there is none yet, one is taken.
+        """
+        if number > self._log.number or self._log.last is None:
+            self.keep(number)
+        return self._log.first_from(number)
+
+    def _timers(self) -> tuple[tuple[PendingTimer, float], ...]:
+        """Return the timers that are set, as far as they matter: in order, with delays."""
+        timers = self.beside.timers
+        if self._system.timed:
+            return tuple((timer, float(after)) for timer, after in timers.items())
+        return tuple((timer, 0.0) for timer in sorted(timers, key=order_key))

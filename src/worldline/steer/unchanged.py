@@ -1,0 +1,64 @@
+"""Since when nothing of a node has changed that properties look at.
+
+A message tells that its sender has been on since its last checkpoint. It may have changed
+nothing that matters; then the checkpoint still says what its neighbours want to know. So
+beside each message stands the number of a checkpoint since which that is so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import final
+
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.steer.watched import Watched
+from worldline.worlds.companions import Effects
+
+CHECKPOINT, SINCE = 1, 5
+"""Beside a message: the number of its sender's last checkpoint, and of one since which
+nothing has changed that properties look at."""
+
+
+@final
+class Unchanged:
+    """Since which checkpoint nothing has changed in one life of a node."""
+
+    __slots__ = ("_changed_at", "_since", "_watched")
+
+    def __init__(self, watched: Watched, number: int) -> None:
+        self._watched = watched
+        self._since = number
+        # The first checkpoint of a life has a number that others may have had before.
+        self._changed_at: int | None = number
+
+    def happened(self, event: Event, effects: Effects, number: int) -> None:
+        """Take note of an event, of which the last checkpoint has a number."""
+        if self._changed_at is not None and self._changed_at >= number:
+            return
+        watched, written = self._watched, effects.written
+        is_changed = written is None or any(map(watched.has, written))
+        if watched.timers and not is_changed:
+            is_changed = bool(effects.timers) or event.kind is Kind.TIMER
+        if is_changed:
+            self._changed_at = number
+
+    def since(self, number: int) -> int | None:
+        """Return since which checkpoint nothing has changed; None if something has.
+
+        Parameters
+        ----------
+        number
+            That of the last one.
+        """
+        if self._changed_at is not None:
+            if number <= self._changed_at:
+                return None
+            self._since, self._changed_at = number, None
+        return self._since
+
+
+def is_still_so(number: int, numbers: Mapping[int, int]) -> bool:
+    """Say whether a checkpoint still tells what matters, by the numbers beside a message."""
+    since = numbers.get(SINCE)
+    return since is not None and number >= since

@@ -1,0 +1,89 @@
+"""What stands beside the nodes of a run: made before them, gone after them, counted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.deploy.running.beside import BesideOptions
+from worldline.deploy.running.options import RunOptions
+from worldline.deploy.running.plan import plan_of
+from worldline.deploy.running.run import run_system
+from worldline.loading.loader import load
+from worldline.worlds.companions import Beside
+
+SYSTEM = load("zoo:toy", {})
+
+
+class Counting(wl.Companion):
+    """Counts the lives that it stands beside."""
+
+    def __init__(self) -> None:
+        self.joins: dict[wl.NodeId, int] = {}
+
+    def joined(self, beside: Beside) -> None:
+        self.joins[beside.me] = self.joins.get(beside.me, 0) + 1
+
+    def counts_of(self, me: wl.NodeId) -> Mapping[str, int]:
+        return {"joins": self.joins.get(me, 0), "nothing": 0}
+
+    def foreseen(self) -> Sequence[Mapping[str, Any]]:
+        return [{"property": "agreement", "count": len(self.joins)}]
+
+
+def run(folder: Path, **given: Any) -> tuple[Any, list[Any]]:
+    log: list[Any] = []
+
+    @contextlib.asynccontextmanager
+    async def beside(
+        system: wl.System, options: BesideOptions, say: Callable[[str], None]
+    ) -> AsyncIterator[Sequence[wl.Companion]]:
+        log.append(options)
+        yield [Counting()]
+        log.append("over")
+
+    options = RunOptions.of(
+        together=True, seconds=0.05, record=folder / "run", rate=50, **given
+    )
+    report = run_system(SYSTEM, "zoo:toy", options, say=log.append, beside=beside)
+    return report, log
+
+
+def test_companions_are_made_for_a_run_and_counted_in_its_report(tmp_path: Path):
+    report, log = run(
+        tmp_path, mode="predict", gather_every=5, gather_bandwidth="1Mbit"
+    )
+    assert log == [BesideOptions("predict", 5, 1_000_000), "over"]
+    shown = json.loads(json.dumps(report.to_json()))
+    assert (shown["mode"], shown["steering"]) == ("predict", {"joins": 2, "nothing": 0})
+    assert shown["predictions"] == [{"property": "agreement", "count": 2}]
+    assert shown["nodes"][0]["steering"] == {"joins": 1, "nothing": 0}
+    assert "\n  predict: 2 joins\n" in str(report)
+
+
+def test_without_a_mode_nobody_is_asked(tmp_path: Path):
+    report, log = run(tmp_path)
+    assert log == []
+    assert (report.to_json()["mode"], report.to_json()["steering"]) == ("off", None)
+    assert report.to_json()["nodes"][0]["steering"] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"gather_every": 5}, "gather_every has no meaning with mode off"),
+        ({"mode": "check", "gather_bandwidth": "much"}, "'much' is no bandwidth"),
+        ({"mode": "check", "gather_bandwidth": ""}, "'' is no bandwidth"),
+        ({"mode": "check", "gather_every": 0}, "gather_every"),
+        ({"mode": "on"}, "mode"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(given: dict[str, Any], said: str):
+    with pytest.raises(wl.UsageError, match=said):
+        plan_of(SYSTEM, "zoo:toy", RunOptions.of(together=True, **given))

@@ -1,0 +1,84 @@
+"""Nodes on real sockets that see a failure coming: it is reported, or it does not come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.steer import words
+
+import worldline as wl
+from worldline.deploy.running.beside import BesideOptions
+from worldline.loading.loader import load
+from worldline.steer.deployed import companions_for
+
+PROPERTY = "few_words_are_bad"
+FILE = Path(words.__file__)
+
+
+def run(
+    mode: str, folder: Path, step: Callable[[wl.Host], Awaitable[None]]
+) -> list[str]:
+    """Run a step beside which nodes are in a mode; return the lines that were said."""
+    said: list[str] = []
+    system = load(f"{FILE}", {})
+    options = BesideOptions(mode, 0.2, 1e9)
+
+    async def main() -> None:
+        async with (
+            asyncio.timeout(20),
+            companions_for(system, options, said.append) as companions,
+            wl.Host(system, record=folder / "run", companions=companions) as host,
+        ):
+            await step(host)
+
+    asyncio.run(main())
+    return said
+
+
+async def until(host: wl.Host, node: wl.NodeId, name: str) -> None:
+    while not host.counts(node).steering[name]:
+        await asyncio.sleep(0.01)
+
+
+def test_what_is_predicted_is_told_with_a_run_that_leads_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+
+    async def step(host: wl.Host) -> None:
+        await host.call(words.B, "say", True)
+        await until(host, words.A, "predicted")
+
+    (said,) = run("predict", tmp_path, step)
+    file = f"worldline-out/words-predicted-{PROPERTY}.wl"
+    assert said.startswith(f"predicted: {PROPERTY} ")
+    assert said.endswith(f"; {file}")
+    system = load(f"{FILE}", {})
+    report = wl.replay(file, system)
+    assert report.verdict is wl.Verdict.VIOLATED
+
+
+def test_what_is_predicted_does_not_come_about_where_nodes_steer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+
+    async def step(host: wl.Host) -> None:
+        says = []
+        while not any(
+            host.counts(node).steering["blocked"] for node in (words.A, words.B)
+        ):
+            says.append(asyncio.ensure_future(host.call(words.B, "say", True)))
+            await asyncio.sleep(0.02)
+        assert len(says) > 2
+        assert host.state(words.A).bad <= 2
+        for say in says:
+            say.cancel()
+
+    run("steer", tmp_path, step)
+    report = wl.replay(tmp_path / "run", load(f"{FILE}", {}))
+    assert report.divergence is None
+    assert report.verdict is not wl.Verdict.VIOLATED
