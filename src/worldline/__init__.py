@@ -40,11 +40,13 @@ from worldline.model.errors import (
 from worldline.model.events import Event
 from worldline.model.faults import Faults
 from worldline.model.fields import durable, field, ghost, ignored, part
+from worldline.model.foreseen import Foreseen
 from worldline.model.gauges import Gauge, TimedStep, gauge
 from worldline.model.handlers import (
     call,
     ignores,
     on,
+    on_prediction,
     start,
     timer,
     transport_error,
@@ -234,6 +236,7 @@ __all__ = [
     "FaultsProgress",
     "FaultsReport",
     "Followed",
+    "Foreseen",
     "FrontierPoint",
     "FrozenMap",
     "Gauge",
@@ -338,6 +341,7 @@ __all__ = [
     "networks",
     "node",
     "on",
+    "on_prediction",
     "one_of",
     "part",
     "predict",

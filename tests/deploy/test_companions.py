@@ -551,7 +551,7 @@ def test_without_a_workload_that_is_driven_there_are_no_positions(tmp_path: Path
     run(step, counting, tmp_path, gated(scripts=True))
 
 
-@pytest.mark.parametrize("network", [wl.streams(), wl.datagrams()])
+@pytest.mark.parametrize("network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"])
 def test_weather_befalls_control_frames_as_it_does_messages(network: Network):
     counting = Counting()
     made = system(network)
@@ -577,3 +577,49 @@ def test_weather_befalls_control_frames_as_it_does_messages(network: Network):
 
     asyncio.run(main())
     assert [body for _, _, body in counting.letters] == [b"late", b"found"]
+
+
+def test_a_call_that_a_companion_asks_for_is_recorded_and_replays(tmp_path: Path):
+    counting = Counting()
+
+    async def step(host: wl.Host) -> None:
+        assert not host.state(A).heard
+        counting.beside[A].call_soon("say", "word")
+        called_off = counting.beside[A].call_soon("say", "never")
+        assert called_off()
+        await host.until(B, lambda b: b.heard == ["word"])
+
+    report = run(step, counting, tmp_path)
+    assert report.events == 6  # starts, ends, a call and a message
+
+
+def test_a_reaction_to_a_prediction_is_recorded_and_replays(tmp_path: Path):
+    counting = Counting()
+    soon = wl.Foreseen(
+        property="quiet", steps=2, action="filter", kind="timer", name="ring", peer=B
+    )
+
+    @wl.node
+    class Reacting(Talker):
+        may: bool = False
+
+        @wl.call
+        def let(self, ctx: wl.Context) -> None:
+            self.may = True
+
+        @wl.on_prediction(when=lambda self, prediction: self.may)
+        def foreseen(self, ctx: wl.Context, prediction: wl.Foreseen) -> None:
+            ctx.send(self.other, Word(f"{prediction.name} {prediction.peer}"))
+
+    made = wl.System({A: Reacting(B), B: Talker(A)}, name="reacting")
+
+    async def step(host: wl.Host) -> None:
+        counting.beside[A].call_soon("foreseen", soon)
+        await asyncio.sleep(0.01)
+        assert not host.state(B).heard, "its guard is false"
+        await host.call(A, Reacting.let)
+        await host.until(B, lambda b: b.heard == ["ring b"])
+        with pytest.raises(wl.UsageError, match="no call"):
+            await host.call(A, "foreseen", soon)
+
+    run(step, counting, tmp_path, made)

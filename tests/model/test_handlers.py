@@ -9,6 +9,8 @@ import pytest
 from tests.worlds.driving import Driven
 
 import worldline as wl
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.semantics.execute import Result
 
 A, B = wl.ids("a", "b")
@@ -333,3 +335,85 @@ def test_a_misused_context_is_a_model_error(body: Any, what: str, remedy: str):
     error = running(body)
     assert what in error.what
     assert remedy in error.remedy
+
+
+# ---------------------------------------------------------------- reactions to predictions
+
+
+def reacting() -> Any:
+    @wl.node
+    class Reacting:
+        told: list[wl.Foreseen] = wl.field(default_factory=list)
+        may: bool = False
+
+        @wl.call
+        def let(self, ctx: wl.Context) -> None:
+            self.may = True
+
+        @wl.on_prediction(when=lambda self, prediction: self.may)
+        def foreseen(self, ctx: wl.Context, prediction: wl.Foreseen) -> None:
+            self.told.append(prediction)
+
+    return Reacting
+
+
+def reaction(*arguments: Any) -> Event:
+    return Event(Kind.CALL, A, name="foreseen", payload=arguments)
+
+
+SOON = wl.Foreseen(property="quiet", steps=3, action="reported")
+
+
+def test_a_reaction_happens_under_its_guard_and_is_never_offered():
+    kind = reacting()
+    workload = [wl.script(A, [wl.invoke(kind.let)])]
+    driven = Driven(wl.System({A: kind()}, workload=workload))
+    world = driven.world
+    assert not world.is_enabled(reaction(SOON)), "its guard is false"
+    driven.do(wl.events.call(A, kind.let))
+    assert world.is_enabled(reaction(SOON))
+    assert world.enabled() == []
+    world.step(reaction(SOON))
+    assert driven[A].told == [SOON]
+
+
+@pytest.mark.parametrize("arguments", [(), ("soon",), (SOON, SOON), (["soon"],)])
+def test_a_reaction_to_anything_but_a_prediction_cannot_happen(arguments: Any):
+    driven = Driven(wl.System({A: reacting()(may=True)}))
+    assert not driven.world.is_enabled(reaction(*arguments))
+
+
+def test_a_reaction_is_no_call_of_a_workload():
+    kind = reacting()
+    with pytest.raises(wl.ModelError, match="foreseen is not an application call"):
+        wl.invoke(kind.foreseen, SOON)
+
+
+def test_a_class_has_one_reaction():
+    with pytest.raises(wl.ModelError, match="two on_prediction handlers: one and two"):
+
+        @wl.node
+        class Two:
+            @wl.on_prediction
+            def one(self, ctx: wl.Context, prediction: wl.Foreseen) -> None: ...
+
+            @wl.on_prediction
+            def two(self, ctx: wl.Context, prediction: wl.Foreseen) -> None: ...
+
+
+def test_a_part_has_none():
+    kind = reacting()
+    with pytest.raises(wl.ModelError, match=r"the part Above\.below has .* never run"):
+
+        @wl.node
+        class Above:
+            below: Any = wl.part(kind)
+
+
+def test_a_reaction_takes_a_prediction_and_so_does_its_guard():
+    with pytest.raises(wl.ModelError, match="cannot be a on_prediction handler"):
+        wl.on_prediction(lambda self, ctx: None)  # type: ignore[type-var]
+    with pytest.raises(wl.ModelError, match="guard"):
+        wl.on_prediction(when=lambda self: True)(  # type: ignore[arg-type, misc]
+            lambda self, ctx, prediction: None
+        )

@@ -51,6 +51,12 @@ class Good:
     def failed(self, ctx: wl.Context, peer: wl.NodeId) -> None:
         self.heard.discard(peer)
 
+    @wl.on_prediction(when=lambda self, prediction: prediction.steps < 9)
+    def foreseen(self, ctx: wl.Context, prediction: wl.Foreseen) -> None:
+        peer: wl.NodeId | None = prediction.peer
+        if peer is not None and prediction.action == "unhelpful":
+            ctx.send(peer, Ping(hop=0))
+
 
 @wl.node
 class Bad:
@@ -68,6 +74,14 @@ class Bad:
 
     @wl.transport_error  # type: ignore[type-var]
     def failed(self, ctx: wl.Context) -> None:
+        pass
+
+    @wl.on_prediction  # type: ignore[type-var]
+    def foreseen(self, ctx: wl.Context, prediction: str) -> None:
+        pass
+
+    @wl.on_prediction(when=lambda self, prediction: prediction.steps)  # type: ignore[arg-type, return-value]
+    def guarded(self, ctx: wl.Context, prediction: wl.Foreseen) -> None:
         pass
 
 

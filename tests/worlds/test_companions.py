@@ -18,7 +18,9 @@ from worldline.model.network.networks import carrier
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.direct import DirectWorld
+from worldline.worlds.latency import latency_of
 from worldline.worlds.simulation import Simulation
+from worldline.worlds.weather import WeatherEvent
 
 A, B = wl.ids("a", "b")
 MIXED = ["randtree", "mixed", "kv", "streams", "chord"]
@@ -177,3 +179,73 @@ def follow(system: wl.System, conditions: Conditions, seeds: int, steps: int) ->
                 break
             if number % 7 == 0:
                 assert clocked.world.snapshot() == direct.snapshot(), (number, event)
+
+
+@wl.node
+class Asked:
+    """Is asked to ring, and does so once it may."""
+
+    rang: list[str] = wl.field(default_factory=list)
+    may: bool = False
+
+    @wl.start
+    def begin(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Asked.allow, after=2.0)
+
+    @wl.timer
+    def allow(self, ctx: wl.Context) -> None:
+        self.may = True
+
+    @wl.call(when=lambda self, text: self.may)
+    def ring(self, ctx: wl.Context, text: str) -> None:
+        self.rang.append(text)
+
+
+class Asking(Companion):
+    """Asks for calls when a life begins, and perhaps puts the first one off."""
+
+    def __init__(self, *, off: bool = False, refuses: bool = False) -> None:
+        self.off, self.refuses = off, refuses
+        self.calls_off: list[Callable[[], bool]] = []
+
+    def joined(self, beside: Beside) -> None:
+        self.calls_off = [beside.call_soon("ring", text) for text in ("one", "two")]
+        if self.off:
+            assert self.calls_off[0]()
+
+    def gate(self, beside: Beside, event: Event) -> Instead | None:
+        if event.kind is Kind.CALL and self.refuses:
+            self.refuses = False
+            return Instead.PUT_OFF
+        return None
+
+
+def ringing(companion: Companion, *weather: WeatherEvent) -> list[tuple[float, str]]:
+    system = wl.System({A: Asked()}, name="asked", open_workload=True)
+    conditions = Conditions(
+        latency=latency_of("constant 10ms"), rate=0.0, weather=weather
+    )
+    simulation = Simulation(system, conditions, 1, companions=[companion])
+    steps = what_happens(simulation)
+    return [(at, one.payload[0]) for at, one, _ in steps if one.kind is Kind.CALL]
+
+
+def test_calls_that_a_companion_asks_for_wait_for_their_guard():
+    asking = Asking()
+    assert ringing(asking) == [(2.0, "one"), (2.0, "two")]
+    assert not any(call_off() for call_off in asking.calls_off), "they were made"
+
+
+def test_a_call_that_is_called_off_is_not_made():
+    assert ringing(Asking(off=True)) == [(2.0, "two")]
+
+
+def test_a_call_that_is_put_off_is_made_a_second_later():
+    assert ringing(Asking(refuses=True)) == [(2.0, "two"), (3.0, "one")]
+
+
+def test_a_call_of_a_life_that_is_over_is_not_made():
+    assert ringing(Asking(), WeatherEvent(what="reset", node=A, time=1.0)) == [
+        (3.0, "one"),
+        (3.0, "two"),
+    ]

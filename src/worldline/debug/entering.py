@@ -116,7 +116,7 @@ def _functions(kind: NodeType, event: Event) -> Iterator[Callable[..., Any]]:
     handler = {
         Kind.DELIVER: kind.on.get(type(event.payload)),
         Kind.TIMER: kind.timers.get(event.name),
-        Kind.CALL: kind.calls.get(event.name),
+        Kind.CALL: kind.called.get(event.name),
         Kind.TRANSPORT_ERROR: kind.error,
         Kind.START: kind.start,
         Kind.RESET: kind.start,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, final
 
 from worldline.deploy.clock import HostClock
@@ -237,6 +238,13 @@ class NodeLife:
         """Let something be done after so many seconds, if this life lasts until then."""
         handle = self._loop.call_later(seconds, self._do, action)
         return handle.cancel
+
+    def call_soon(self, name: str, *arguments: Any) -> Callable[[], bool]:
+        """Make a call of the node, once what happens now is over, if this life lasts."""
+        answer = self._loop.create_future()
+        event = Event(Kind.CALL, self.me, name=name, payload=arguments)
+        self.later(0.0, partial(self.kept.make, event, answer))
+        return answer.cancel
 
     def tell(self, peer: NodeId, companion: str, body: bytes) -> None:
         """Send a control frame to the companion of that name beside a peer."""

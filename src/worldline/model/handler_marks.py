@@ -26,6 +26,7 @@ class HandlerKind(enum.Enum):
     ON = "(self, ctx, src, msg)"
     TIMER = "(self, ctx) or (self, ctx, payload)"
     CALL = "(self, ctx, ...)"
+    ON_PREDICTION = "(self, ctx, prediction)"
     TRANSPORT_ERROR = "(self, ctx, peer)"
     UPCALL = "(self, ctx, ...) "
 
@@ -35,6 +36,7 @@ _ARITY = {
     HandlerKind.ON: (4, 4),
     HandlerKind.TIMER: (2, 3),
     HandlerKind.CALL: (2, None),
+    HandlerKind.ON_PREDICTION: (3, 3),
     HandlerKind.TRANSPORT_ERROR: (3, 3),
     HandlerKind.UPCALL: (2, None),
 }
@@ -100,6 +102,8 @@ def _check_guard(when: Any, what: str, kind: HandlerKind, count: int | None) -> 
         check_function(when, what, arguments=2, like="lambda self, payload: ...")
     elif kind is HandlerKind.TIMER:
         check_function(when, what, arguments=1, like="lambda self: ...")
+    elif kind is HandlerKind.ON_PREDICTION:
+        check_function(when, what, arguments=2, like="lambda self, prediction: ...")
     else:
         check_function(when, what, like="lambda self, ...: ...")
 

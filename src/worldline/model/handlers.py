@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 from worldline.model.context import Context
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
+from worldline.model.foreseen import Foreseen
 from worldline.model.handler_marks import GuardFunction, HandlerKind, mark
 from worldline.model.message import is_message_class
 
@@ -23,6 +24,7 @@ Timed = TypeVar(
 )
 Failed = TypeVar("Failed", bound="Callable[[Any, Context, NodeId], None]")
 Called = TypeVar("Called", bound="Callable[..., Any]")
+Reacts = TypeVar("Reacts", bound="Callable[[Any, Context, Foreseen], None]")
 
 
 def start(function: Plain) -> Plain:
@@ -89,6 +91,30 @@ def call(function: Any = None, *, when: GuardFunction | None = None) -> Any:
     if function is not None:
         return mark(function, HandlerKind.CALL)
     return lambda decorated: mark(decorated, HandlerKind.CALL, when=when)
+
+
+@overload
+def on_prediction(function: Reacts) -> Reacts: ...
+@overload
+def on_prediction(
+    *, when: Callable[[Any, Foreseen], bool]
+) -> Callable[[Reacts], Reacts]: ...
+def on_prediction(
+    function: Any = None, *, when: Callable[[Any, Foreseen], bool] | None = None
+) -> Any:
+    """Run a method when its node foresees a failure; one for each class.
+
+    Nodes that steer, or predict alone, call it for each property once in an interval at
+    most, for as long as its failure is foreseen. It is no call of the workload: neither
+    a search nor a prediction makes it, nor anybody from outside. In a run it is a `call`
+    like others.
+
+    A guard is ``(self, prediction) -> bool``; while it is false the call waits, until a
+    later one for that property takes its place.
+    """
+    if function is not None:
+        return mark(function, HandlerKind.ON_PREDICTION)
+    return lambda decorated: mark(decorated, HandlerKind.ON_PREDICTION, when=when)
 
 
 def transport_error(function: Failed) -> Failed:

@@ -88,6 +88,8 @@ class NodeType:
         Names of the fields that are part of a state's identity, in order.
     on, timers, calls, upcalls
         Handlers by message class, or by name.
+    reaction, called
+        The handler of predictions, if there is one; and `calls` with it, by name.
     start, error
         The boot handler and the transport-error handler, if there are any.
     parts
@@ -113,9 +115,11 @@ class NodeType:
         self.on: dict[type, Handler] = {}
         self.timers: dict[str, Handler] = {}
         self.calls: dict[str, Handler] = {}
+        self.called: dict[str, Handler] = {}
         self.upcalls: dict[str, Handler] = {}
         self.start: Handler | None = None
         self.error: Handler | None = None
+        self.reaction: Handler | None = None
         for name in dir(cls):
             function = getattr(cls, name, None)
             mark = mark_of(function)
@@ -123,6 +127,7 @@ class NodeType:
                 self._collect(Handler(function, name, mark))
             elif callable(function):
                 self._check_hidden(name)
+        self._refuse_reactions_below()
 
     @functools.cached_property
     def plain_on(self) -> dict[type, Handler]:
@@ -165,7 +170,10 @@ class NodeType:
         elif kind is HandlerKind.TIMER:
             self.timers[handler.name] = handler
         elif kind is HandlerKind.CALL:
-            self.calls[handler.name] = handler
+            self.calls[handler.name] = self.called[handler.name] = handler
+        elif kind is HandlerKind.ON_PREDICTION:
+            self.reaction = self._only(self.reaction, handler, "on_prediction")
+            self.called[handler.name] = handler
         elif kind is HandlerKind.UPCALL:
             self.upcalls[handler.name] = handler
         elif kind is HandlerKind.START:
@@ -183,6 +191,16 @@ class NodeType:
                     f"{self.cls.__name__}.{name} hides the {kind} handler of "
                     f"{base.__name__}, and would never run",
                     remedy=f"decorate it with @wl.{kind} as well, or rename it",
+                )
+
+    def _refuse_reactions_below(self) -> None:
+        """Refuse a part that reacts to predictions, since nobody would ask it to."""
+        for name, inner in self.parts.items():
+            if inner.reaction is not None:
+                raise ModelError(
+                    f"the part {self.cls.__name__}.{name} has an on_prediction handler, "
+                    "which would never run",
+                    remedy=f"put it into {self.cls.__name__}, and call the part there",
                 )
 
     def _claim(self, table: dict[type, Handler], key: type, handler: Handler) -> None:

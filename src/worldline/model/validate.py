@@ -223,7 +223,7 @@ def _check_waits(system: Declared, index: int, scripts: tuple[Script, ...]) -> N
                 f"two wl.wait_until(...) of {node} are named {name!r}",
                 remedy="tell them apart: wl.wait_until(..., name='...')",
             )
-    if waits and WAIT in kind.calls:
+    if waits and WAIT in kind.called:
         raise ModelError(
             f"{kind.cls.__name__} has a call named {WAIT!r}, and a script of {node} "
             "a wl.wait_until(...)",

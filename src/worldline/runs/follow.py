@@ -299,7 +299,7 @@ def _refuse_unknown_name(system: System, step: StepRecord, event: Event) -> None
     if event.node is None or event.part or event.kind not in (Kind.CALL, Kind.TIMER):
         return
     kind = system.types[system.index[event.node]]
-    if event.name not in (kind.calls if event.kind is Kind.CALL else kind.timers):
+    if event.name not in (kind.called if event.kind is Kind.CALL else kind.timers):
         raise InputError(
             f"step {step.step}: {event.node} has no {step.kind} {event.name}",
             remedy="write the test again with worldline minimize --pytest",

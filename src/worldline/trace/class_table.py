@@ -20,6 +20,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.errors import InputError
+from worldline.model.foreseen import Foreseen
 from worldline.model.node import NodeType
 from worldline.model.system import System
 from worldline.model.workload import Script
@@ -169,8 +170,10 @@ class _Collector:
         self.of_class(kind.cls)
         for message in (*kind.on, *sorted(kind.ignores, key=lambda c: c.__qualname__)):
             self.of_class(message)
-        for handler in (*kind.timers.values(), *kind.calls.values()):
+        for handler in (*kind.timers.values(), *kind.called.values()):
             self._of_annotations(handler.function)
+        if kind.reaction is not None:
+            self.of_class(Foreseen)
         for inner in kind.parts.values():
             self.of_node(inner)
 

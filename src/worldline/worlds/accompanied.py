@@ -29,7 +29,7 @@ from worldline.worlds.conditions import Conditions
 from worldline.worlds.control_frames import ControlFrames, FrameUnderWay
 from worldline.worlds.courier import Courier
 from worldline.worlds.refusing import Undo, Vetted, in_place_of
-from worldline.worlds.virtual_life import LaterAction, VirtualLife
+from worldline.worlds.virtual_life import CallSoon, LaterAction, VirtualLife
 
 PUT_OFF_S = 1.0
 """Seconds for which a message, a call or a timer is put off, if its delay is not less."""
@@ -125,6 +125,7 @@ class Accompaniment:
             PutOffCall: self._put_off_call,
             FrameUnderWay: self._frame,
             LaterAction: self._later,
+            CallSoon: self._call_soon,
         }
 
     def note_of(self, event: Event | None) -> str | None:
@@ -262,6 +263,19 @@ class Accompaniment:
     def _later(self, run: CourseOfRun, entry: AgendaEntry) -> bool:
         entry[3].do()
         return False
+
+    def _call_soon(self, run: CourseOfRun, entry: AgendaEntry) -> bool:
+        index, planned = entry[2], entry[3]
+        assert type(planned) is CallSoon
+        if not planned.is_due:
+            return False
+        if run.courier.must_wait(index, planned.event):
+            self._agenda.wait(entry)
+            return False
+        # A companion may ask for the next one while this one happens.
+        planned.is_over = True
+        planned.is_over = self.call(planned.event, index, planned)
+        return planned.is_over
 
     # ------------------------------------------------------------------------ inside
 

@@ -105,6 +105,17 @@ class Beside(Protocol):
             Calls it off; once it is done or called off, that changes nothing.
         """
 
+    def call_soon(self, name: str, *arguments: Any) -> Callable[[], bool]:
+        """Make a call of the node, once what happens now is over, if this life lasts.
+
+        It is an event as others are, with a gate; while its guard is false it waits.
+
+        Returns
+        -------
+        callable
+            Calls it off, and says whether it was to be made still.
+        """
+
     def checkpoint(self) -> bytes:
         """Return the whole state of the node; where there is a journal, write it there."""
 

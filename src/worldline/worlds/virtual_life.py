@@ -9,6 +9,8 @@ from typing import Any, Protocol, final
 from worldline.model.data.content import TUPLE, canonical_bytes
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import Hidden, PendingTimer
 from worldline.worlds.agenda import Agenda
 from worldline.worlds.clocked import ClockedWorld
@@ -40,6 +42,33 @@ class LaterAction:
         action, self.action = self.action, None
         if action is not None and self.life.is_up:
             action()
+
+
+@final
+class CallSoon:
+    """A call that a companion wants a node to make, in a life of it.
+
+    Attributes
+    ----------
+    is_over
+        Whether it was made, or called off.
+    """
+
+    __slots__ = ("event", "is_over", "life")
+
+    def __init__(self, life: VirtualLife, event: Event) -> None:
+        self.life, self.event = life, event
+        self.is_over = False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is to be made still."""
+        return self.life.is_up and not self.is_over
+
+    def call_off(self) -> bool:
+        """Let it not be made; say whether it was to be made still."""
+        was_due, self.is_over = self.is_due, True
+        return was_due
 
 
 class Among(Protocol):
@@ -144,6 +173,13 @@ class VirtualLife:
             )
         planned = LaterAction(self, action)
         self._agenda.note(self._agenda.now + seconds, self.index, planned)
+        return planned.call_off
+
+    def call_soon(self, name: str, *arguments: Any) -> Callable[[], bool]:
+        """Make a call of the node, once what happens now is over, if this life lasts."""
+        event = Event(Kind.CALL, self.me, name=name, payload=arguments)
+        planned = CallSoon(self, event)
+        self._agenda.note(self._agenda.now, self.index, planned)
         return planned.call_off
 
     def checkpoint(self) -> bytes:

@@ -70,6 +70,9 @@ class Standing(Beside):
     def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
         raise NotImplementedError
 
+    def call_soon(self, name: str, *arguments: Any) -> Callable[[], bool]:
+        raise NotImplementedError
+
     def checkpoint(self) -> bytes:
         raise NotImplementedError
 

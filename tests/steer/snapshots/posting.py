@@ -52,6 +52,9 @@ class Posted:
     def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
         return self._post.later(seconds, self, action)
 
+    def call_soon(self, name: str, *arguments: Any) -> Callable[[], bool]:
+        raise NotImplementedError
+
     def checkpoint(self) -> bytes:
         return b""
 

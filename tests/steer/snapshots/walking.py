@@ -103,6 +103,9 @@ class Standing:
     def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
         return self._walk.later(seconds, self, action)
 
+    def call_soon(self, name: str, *arguments: Any) -> Callable[[], bool]:
+        raise NotImplementedError
+
     def checkpoint(self) -> bytes:
         return b""
 

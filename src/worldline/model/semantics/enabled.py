@@ -2,7 +2,8 @@
 
 The answer is always that of the lists in `transitions`: an event is in one of them. What
 a guard says, or whether a delivery would change anything, is up to whoever runs handlers.
-One sort of event can happen that no list has (`is_refusable`): no search offers it.
+Two sorts of events can happen that no list has, so that no search offers them: see
+`is_refusable` and `is_reaction`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant
 from worldline.model.events import UNREACHABLE, Event
 from worldline.model.faults import Budget, Partition
+from worldline.model.foreseen import Foreseen
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
 from worldline.model.network import Capability, Mailbox, carrier
@@ -91,9 +93,12 @@ def listing(
 def can_happen(
     system: System, event: Event, cells: Sequence[Any], budget: Budget
 ) -> bool:
-    """Say whether an event is listed, or happens where a node refuses a message."""
-    is_one = is_listed(system, event, cells, budget)
-    return is_one or is_refusable(system, event, cells)
+    """Say whether an event is listed, or one that a run may have and no list has."""
+    return (
+        is_listed(system, event, cells, budget)
+        or is_refusable(system, event, cells)
+        or is_reaction(system, event, cells)
+    )
 
 
 def _arrives(
@@ -129,6 +134,21 @@ def is_refusable(system: System, event: Event, cells: Sequence[Any]) -> bool:
     if not _arrives(hidden, inbox, partition, envelope, node):
         return False
     return not inbox.connections()[peer].is_whole()
+
+
+def is_reaction(system: System, event: Event, cells: Sequence[Any]) -> bool:
+    """Say whether an event is one that no list has: a node reacts to a prediction."""
+    if event.kind is not Kind.CALL or event.node not in system.index:
+        return False
+    index = system.index[event.node]
+    reaction = system.types[index].reaction
+    if reaction is None or event.name != reaction.name or event.part or event.peer:
+        return False
+    hidden: Hidden = cells[system.layout.hidden(index)]
+    what = event.payload
+    is_one = type(what) is tuple and len(what) == 1 and type(what[0]) is Foreseen
+    # It may come from outside, where it could hold what changes.
+    return is_one and hidden.status is Status.UP and is_constant(event.key[-1])
 
 
 def _is_due(hidden: Hidden, timer: PendingTimer) -> bool:

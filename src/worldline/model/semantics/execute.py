@@ -292,7 +292,7 @@ def _find_timer(
 def _find_call(
     system: System, index: int, service: Any, context: Context, event: Event
 ) -> Dispatch:
-    handler = system.types[index].calls.get(event.name)
+    handler = system.types[index].called.get(event.name)
     if handler is None:
         over = is_over(system, index, service, event)
         return _go_on if over else Result.WAITS

@@ -15,7 +15,12 @@ from worldline.model.usercode.user_errors import spelt
 
 
 def guards_of(system: System, index: int, event: Event) -> list[Any]:
-    """Return the guards under which the workload makes a call; one is enough."""
+    """Return the guards under which the workload makes a call; one is enough.
+
+    The workload has no say in the reaction to a prediction.
+    """
+    if event.name not in system.types[index].calls:
+        return [None]
     key = event.name, event.key[-1]
     if any(script.call_of(key) is not None for script in system.scripts[index]):
         return [None]

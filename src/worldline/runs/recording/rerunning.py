@@ -229,7 +229,7 @@ class Rerunning:
 
     def _call(self, index: int, what: Any, notes: Notes) -> None:
         arguments = settled(tuple(what.arguments))
-        handler = self._system.types[index].calls.get(what.name)
+        handler = self._system.types[index].called.get(what.name)
         if handler is None or not handler.accepts(arguments):
             kind = self._system.types[index].cls.__name__
             then = f"{what.name}{shown(arguments)}"

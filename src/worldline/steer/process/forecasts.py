@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, cast, final, get_args
 
 from worldline.model.errors import WorldlineError
+from worldline.model.foreseen import Action
 from worldline.model.system import System
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning
@@ -19,7 +20,7 @@ from worldline.steer.process.shapes import listed
 from worldline.steer.process.works import AnswersQuestions
 from worldline.steer.snapshots.assembling import begun_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
-from worldline.steer.steering.findings import Action, Finding, Handed
+from worldline.steer.steering.findings import Finding, Handed
 from worldline.steer.steering.forecasting import Forecast, Forecaster
 from worldline.steer.steering.handing import letter_of, path_of
 from worldline.steer.steering.modes import Mode, SteeringOptions

@@ -26,6 +26,7 @@ from worldline.steer.steering.findings import Handed, Refusal
 from worldline.steer.steering.forecasting import Forecast
 from worldline.steer.steering.handing import MARK, letter_of, path_of
 from worldline.steer.steering.modes import SteeringOptions
+from worldline.steer.steering.reacting import Reactions
 from worldline.steer.steering.reporting import Findings
 from worldline.steer.steering.standing import StandingFilters
 from worldline.steer.unchanged import CHECKPOINT, SINCE, Unchanged
@@ -117,6 +118,7 @@ class Steering(Companion):
         )
         self._counts = {node: SteeringCounts() for node in system.ids}
         self._lasts = 2 * options.every
+        self._reactions = Reactions(system, every=options.every, lasts=self._lasts)
         self._standing: dict[NodeId, StandingFilters] = {}
         self._beside: dict[NodeId, Beside] = {}
         self._last: dict[NodeId, Any] = {}
@@ -129,6 +131,7 @@ class Steering(Companion):
     def counts(self, me: NodeId) -> SteeringCounts:
         """Return what it did at a node."""
         counts = replace(self._counts[me])
+        counts.reactions = self._reactions.count[me]
         if self._check is not None and me in self._check.counts:
             of_check = self._check.counts[me]
             counts.checked = of_check.checked
@@ -151,6 +154,7 @@ class Steering(Companion):
         self._beside[me] = beside
         self._standing[me] = StandingFilters(self._lasts)
         self._last.pop(me, None)
+        self._reactions.joined(me)
         self.snapshots.joined(beside)
         self._unchanged[me] = Unchanged(self._watched, self.snapshots.number(me))
         if self._check is not None:
@@ -295,12 +299,17 @@ class Steering(Companion):
                     self._hand(beside, one.handed)
         assert self._predicts is not None
         self.findings.take(self._predicts.onward, forecast, beside.now)
-        if not self._options.installs:
-            return
-        standing, time = self._standing[me], forecast.snapshot.time
-        if beside.now - time > self._lasts:
+        if beside.now - forecast.snapshot.time > self._lasts:
             counts.stale += 1
             return
+        if self._options.installs:
+            self._install(forecast)
+        self._reactions.take(beside, forecast)
+
+    def _install(self, forecast: Forecast) -> None:
+        """Let the filters of a forecast stand."""
+        me, time = self._system.ids[forecast.snapshot.node], forecast.snapshot.time
+        counts, standing = self._counts[me], self._standing[me]
         if forecast.is_known:
             counts.known += standing.put(forecast.filters, time)
             return

@@ -29,6 +29,8 @@ class SteeringCounts:
         Those that were installed; of them those that a known path put back.
     blocked
         Events that a filter blocked.
+    reactions
+        Failures that `@wl.on_prediction` handlers were told of.
     checked, refused
         Events that the immediate check looked at, and those that it undid.
     uncaught
@@ -51,6 +53,7 @@ class SteeringCounts:
     filters: int = 0
     known: int = 0
     blocked: int = 0
+    reactions: int = 0
     checked: int = 0
     refused: int = 0
     uncaught: int = 0

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, final
 
 from worldline.model.counts import counted
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Schedule
 from worldline.model.filters import EventFilter
+from worldline.model.foreseen import Action
 from worldline.search.predicting.paths import KnownPath
 from worldline.trace.records import Trace
-
-Action: TypeAlias = Literal["reported", "filter", "unhelpful", "elsewhere"]
-"""What was done: nothing but to say so; a filter; nothing, as none helps; nothing, as
-another node would have to do it."""
 
 
 @final

@@ -15,6 +15,7 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.filters import EventFilter
+from worldline.model.foreseen import Action
 from worldline.model.system import System
 from worldline.runs.start import Beginning
 from worldline.search.predicting.avoiding import candidates, first_who_can_act, trials
@@ -24,7 +25,7 @@ from worldline.search.predicting.predictor import Predictor
 from worldline.search.predicting.report import Prediction, PredictReport
 from worldline.steer.snapshots.assembling import begun_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
-from worldline.steer.steering.findings import Action, Finding, Handed
+from worldline.steer.steering.findings import Finding, Handed
 from worldline.steer.steering.modes import SteeringOptions
 
 _KEPT = 32
