@@ -113,10 +113,9 @@ class KernelColumns:
             content = halves(collection.fingerprint(item))
             self._commands.extend((Opcode.ITEM, column, *content, sender))
         else:
-            content = packed(links.encoded(item))
             aspect = items.aspect(links.aspect(item))
             words = (Opcode.LINK, column, sender, links.messages(item), aspect)
-            self._commands.extend((*words, *content))
+            self._commands.extend((*words, *packed(links.encoded(item))))
         return items.add(item)
 
     def item_of(self, column: int, number: int) -> Any:
