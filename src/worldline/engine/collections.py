@@ -1,14 +1,15 @@
-"""Columns whose values are collections of items: bags, sets, or one queue per sender.
+"""Columns whose values are collections of items: bags, sets, queues, or links.
 
 What is put in and taken out needs no user code. So a kernel may work it out by itself,
 from pairs ``(item, k)``: with its count in a bag, with 1 in a set, with its position
-from 1 on in the queue of its sender.
+from 1 on in the queue of its sender. Of links there is at most one with each peer, with
+1; each changes for itself, so there are few more changes than there are links.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -23,10 +24,42 @@ class Shape(enum.IntEnum):
     BAG = 0
     SET = 1
     QUEUES = 2
+    LINKS = 3
 
 
 ACTIONS = {"put": 1, "take": 2, "copy": 3}
 """Operations ``(name, item)`` that a kernel knows, with its numbers for them."""
+
+
+AT_PEER, AT_ALL = 4, 5
+"""A kernel's numbers for what changes one link, or each link for itself."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """A collection of links, beside what others are, too.
+
+    Attributes
+    ----------
+    kind
+        The canonical bytes of the class of its frozen values, which are followed by
+        those of the links.
+    encoded
+        The canonical bytes of a link.
+    messages
+        How many messages are under way on a link.
+    aspect
+        What own events of its node depend on of a link; None if nothing.
+    concerned
+        The number of the peer whose link an operation changes; None if each.
+    """
+
+    kind: bytes
+    encoded: Callable[[Any], bytes]
+    messages: Callable[[Any], int]
+    aspect: Callable[[Any], Hashable]
+    concerned: Callable[[Any], int | None]
 
 
 @final
@@ -40,14 +73,16 @@ class Collection:
         What they are.
     split, join
         From a value to its pairs, and back; pairs come in any order, but those of a
-        queue in its order.
+        queue in its order, and links in order of peers.
     fingerprint
         An item's 64-bit content hash.
     sender
-        The number of the queue an item goes to; -1 of the one that swallows all others
+        The number of the queue an item goes to, or of a link's peer; -1 of the one that swallows all others
         and gives nothing: it stands alone in a column of which nothing is known.
     order
         A key that sorts items canonically.
+    links
+        If it is one of links, what else is known of it.
     """
 
     shape: Shape
@@ -56,9 +91,12 @@ class Collection:
     fingerprint: Callable[[Any], int]
     sender: Callable[[Any], int]
     order: Callable[[Any], Any]
+    links: Links | None = None
 
     def content(self, value: Any) -> int:
         """Return a value's 64-bit content hash, made of those of its items."""
+        if self.links is not None:
+            return self.fingerprint(value)
         pairs = self.split(value)
         return content(self.shape, [(self.fingerprint(item), k) for item, k in pairs])
 

@@ -96,6 +96,19 @@ class Decision:
             return self._evaluate(self, row)
         return node  # type: ignore[no-any-return]
 
+    def known(self, row: Row) -> StateVerdict | None:
+        """Return the verdict of a row as far as it is remembered; None if it is not."""
+        node: Any = self.root
+        answer: Any
+        while isinstance(node, ColumnQuestion):
+            if node.inner is None:
+                answer = node.answers.get(row[node.column])
+            else:
+                answer = node.inner.known(row)
+            node = node.children.get(answer)
+        verdict: StateVerdict | None = node
+        return verdict
+
     def learn(
         self, path: list[tuple[ColumnQuestion, Any]], verdict: StateVerdict
     ) -> None:

@@ -212,7 +212,8 @@ class Site:
     collection
         The column, if one is a collection, whose items have events of their own: each
         item as many as `kinds`, or fewer, whatever the other items are. In the order
-        of the group, kind comes before item.
+        of the group, kind comes before item. If `kinds` is 0, links have none of their
+        own, but the group depends on their aspects alone.
     """
 
     __slots__ = ("collection", "columns", "key", "kinds", "known", "local", "number")
@@ -240,6 +241,9 @@ class Service(Protocol):
 
     def apply(self, operations: Operations, value: int) -> int:
         """Work out, remember and return what an operation makes of a value."""
+
+    def apply_to_link(self, operations: Operations, link: Any) -> Any:
+        """Return what an operation makes of a link, or of none; None if it ends."""
 
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         """Work out, remember and return the events of a site."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -40,7 +40,8 @@ from worldline.search.stages import Staged, through_stages
 from worldline.trace.format import StrPath
 from worldline.worlds.instead import Blocking
 from worldline.worlds.profiled import ProfiledWorld
-from worldline.worlds.purity.audit import audit
+from worldline.worlds.purity.audit import audit, audit_handlers
+from worldline.worlds.purity.sample import Handler
 from worldline.worlds.symmetry_check import SymmetryCheck
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -297,6 +298,16 @@ class SearchQuery:
         search.bound = search.bound or ended
         if search.symmetry is not None:
             unfold(search)
+
+    def verify_handlers(
+        self, search: Exploration, handlers: Container[Handler]
+    ) -> None:
+        """Check on samples of a few handlers alone what the search took for granted."""
+        look = search.meter.going_on().check
+        ended = bound_that_ended(
+            lambda: audit_handlers(self.world, handlers, look=look)
+        )
+        search.bound = search.bound or ended
 
     def _check_samples(self, search: Exploration, meter: Meter) -> None:
         self.notes = audit(self.world, self.cut.functions, look=meter.check)

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Iterable
 from typing import Any, final
 
-from worldline.engine.collections import Collection, Pair, Shape
+from worldline.engine.collections import Collection, Links, Pair, Shape
 from worldline.engine.interner import Interner
 from worldline.engine.profile import FREEZING, UNTIMED, Untimed
 from worldline.engine.tables import Site
 from worldline.model.absent import NO_VALUE
-from worldline.model.data.content import Frozen, fingerprint, order_key
+from worldline.model.data.content import Frozen, canonical_bytes, fingerprint, order_key
 from worldline.model.kinds import CONNECTION_FAULTS, MESSAGE_KINDS, RANKED, Kind
 from worldline.model.network.mailbox import SHAPES
 from worldline.model.semantics.layout import Column, ColumnKind, Layout
@@ -35,9 +35,9 @@ def collection_of(system: System, *, partial: bool = False) -> Collection | None
     shape = SHAPES[cls]
     if shape is None:
         return None
-
-    if partial:
-        cls = _PerhapsAbsent(cls)
+    mail = _PerhapsAbsent(cls) if partial else cls
+    if shape == "links":
+        return _of_links(system, cls, mail)
 
     def sender(envelope: Any) -> int:
         return -1 if envelope == NO_VALUE else system.index[envelope.src]
@@ -45,7 +45,29 @@ def collection_of(system: System, *, partial: bool = False) -> Collection | None
     # A envelope is part of very many mailboxes, each of which asks for this.
     contents = functools.cache(fingerprint)
     kind = Shape[shape.upper()]
-    return Collection(kind, cls.split, cls.join, contents, sender, order_key)
+    return Collection(kind, mail.split, mail.join, contents, sender, order_key)
+
+
+def _of_links(system: System, cls: Any, mail: Any) -> Collection:
+    """Return how a mailbox is made of links."""
+
+    def peer(link: Any) -> int:
+        return -1 if link == NO_VALUE else system.index[cls.peer(link)]
+
+    def messages(link: Any) -> int:
+        return 0 if link == NO_VALUE else cls.messages(link)
+
+    def concerned(operation: Any) -> int | None:
+        node = cls.concerned(operation)
+        return None if node is None else system.index[node]
+
+    def aspect(link: Any) -> Any:
+        return NO_VALUE if link == NO_VALUE else cls.aspect(link)
+
+    kind = canonical_bytes(cls)
+    links = Links(kind, canonical_bytes, messages, aspect, concerned)
+    split, join = mail.split, mail.join
+    return Collection(Shape.LINKS, split, join, fingerprint, peer, order_key, links)
 
 
 def interners(
@@ -115,10 +137,12 @@ def sites(
             tuple(arriving),
             local=local,
             collection=envelopes,
-            kinds=len(MESSAGE_KINDS),
+            kinds=1 if mail is not None and mail.links else len(MESSAGE_KINDS),
         )
         groups.append(arrival)
-        groups.append(Site(len(groups), tuple(own), local=local))
+        has_links = mail is not None and mail.links is not None
+        seen = inbox if breaking and has_links else None
+        groups.append(Site(len(groups), tuple(own), local=local, collection=seen))
     groups.append(Site(len(groups), (Layout.BUDGET, Layout.PARTITION)))
     return tuple(groups)
 

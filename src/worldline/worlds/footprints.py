@@ -122,7 +122,7 @@ class Footprints:
         if operation[0] == "within":
             operation = operation[2:]
         name, first = operation[0], operation[1] if len(operation) > 1 else None
-        if self._shapes[member] is not None:
+        if self._shapes[member] not in (None, "links"):
             return set() if name == "put" else {index}
         if not self._have_links[member]:
             return None

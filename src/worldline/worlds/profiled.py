@@ -28,12 +28,16 @@ class ProfiledWorld:
             profile.timed(_SORTS.get(column.kind, REST), world.apply)
             for column in world.system.layout.columns
         ]
+        self._apply_to_link = profile.timed(MAILBOXES, world.apply_to_link)
         self._enabled = profile.timed(ENABLED, world.enabled)
         self._parts = profile.timed(ENABLED, world.parts)
         self._world = world
 
     def apply(self, operations: Operations, value: int) -> int:
         return self._apply[operations.column](operations, value)
+
+    def apply_to_link(self, operations: Operations, link: Any) -> Any:
+        return self._apply_to_link(operations, link)
 
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         return self._enabled(site, row)

@@ -61,7 +61,7 @@ class SymmetryCheck:
         tables = self._world.tables
         frozen = tables.interners[column].values[value]
         collection = tables.collections.get(column)
-        if collection is None:
+        if collection is None or collection.links is not None:
             return self._outlined(column, frozen)
         pairs = [
             (*self.item_outlines(column, item), k)

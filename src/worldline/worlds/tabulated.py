@@ -179,6 +179,17 @@ class TabulatedWorld:
         operations[value] = after
         return after
 
+    def apply_to_link(self, operations: Operations, link: Any) -> Any:
+        """Return what an operation makes of a link, or of none; None if it ends."""
+        column, operation = operations.column, operations.operation
+        collection, cell = self.tables.collections[column], self._cells[column]
+        cell.restore(collection.join([] if link is None else [(link, 1)]))  # type: ignore[union-attr]
+        getattr(cell, operation[0])(*operation[1:])  # type: ignore[index]
+        left = collection.split(cell.freeze())  # type: ignore[union-attr]
+        if len(left) > 1:
+            raise InternalError(f"{operation} makes {left} of the link {link}")
+        return left[0][0] if left else None
+
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         """Work out, remember and return the events of a site."""
         events = self._events(site, row)
@@ -195,6 +206,10 @@ class TabulatedWorld:
         budget = self.cell(Layout.BUDGET, row[Layout.BUDGET])
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         events = arrivals(system, index, hidden, alone, budget, partition)
+        if site.kinds == 1:
+            if len(events) > 1:
+                raise InternalError(f"{events} can all happen on one link")
+            return (self.entry(events[0]) if events else None,)
         entries = {event.kind: self.entry(event) for event in events}
         if len(entries) < len(events) or not entries.keys() <= set(MESSAGE_KINDS):
             # Else a search would leave them out, and say nothing.

@@ -161,6 +161,13 @@ class Recall:
             inner = self._inner[function, nodes] = Decision(evaluate, self.resolve)
         return inner
 
+    def remembered(
+        self, function: Pure, nodes: tuple[NodeId, ...], row: Row
+    ) -> StateVerdict | None:
+        """Return the verdict on one element in a row, if it was evaluated there."""
+        inner = self._inner.get((function, nodes))
+        return None if inner is None else inner.known(row)
+
     def _element(
         self, function: Pure, view: View, nodes: tuple[NodeId, ...], asker: str
     ) -> StateVerdict:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from ctypes import POINTER, c_int32
 from typing import Any, final
 
-from worldline.engine.native.commands import CommandBuffer, Opcode, halves
+from worldline.engine.collections import Collection
+from worldline.engine.native.commands import CommandBuffer, Opcode, halves, packed
 from worldline.engine.tables import Row, Tables
 
 _NOT_SEEN = -1
@@ -45,12 +46,16 @@ class KernelColumns:
         self._items: dict[int, _Items] = {}
         self._out = POINTER(c_int32)()
         for column, collection in tables.collections.items():
-            commands.extend((Opcode.COLLECTION, column, collection.shape))
-            self._items[column] = _Items(column, collection.order)
+            if collection.links is None:
+                commands.extend((Opcode.COLLECTION, column, collection.shape))
+                self._items[column] = _Items(collection.order)
+            else:
+                commands.extend((Opcode.LINKS, column, *packed(collection.links.kind)))
+                self._items[column] = _Items(None)
 
-    def is_collection(self, column: int) -> bool:
-        """Say whether the kernel knows what the values of a column are made of."""
-        return column in self._items
+    def collection(self, column: int) -> Collection | None:
+        """Return how values of a column are made, if the kernel knows it."""
+        return self._tables.collections.get(column)
 
     def number(self, column: int, value: int) -> int:
         """Return the kernel's number of a value in a column."""
@@ -103,8 +108,14 @@ class KernelColumns:
         if number is not None:
             return number
         collection = self._tables.collections[column]
-        content = halves(collection.fingerprint(item))
-        self._commands.extend((Opcode.ITEM, column, *content, collection.sender(item)))
+        sender, links = collection.sender(item), collection.links
+        if links is None:
+            content = halves(collection.fingerprint(item))
+            self._commands.extend((Opcode.ITEM, column, *content, sender))
+        else:
+            aspect = items.aspect(links.aspect(item))
+            words = (Opcode.LINK, column, sender, links.messages(item), aspect)
+            self._commands.extend((*words, *packed(links.encoded(item))))
         return items.add(item)
 
     def item_of(self, column: int, number: int) -> Any:
@@ -121,13 +132,12 @@ class KernelColumns:
     def sample_births(self) -> None:
         """Learn of the largest collection that was first met at each depth."""
         for column in self._items:
-            largest: dict[int, tuple[int, int]] = {}
-            for number in range(self._library.wl_size(self._handle, column)):
-                depth = self._library.wl_birth(self._handle, column, number)
-                size = sum(k for _, k in self._pairs(column, number))
-                largest[depth] = max(largest.get(depth, (0, 0)), (size, number))
+            count = self._library.wl_largest(self._handle, column, None)
+            flat = (c_int32 * max(1, 3 * count))()
+            self._library.wl_largest(self._handle, column, flat)
             births = self._tables.interners[column].births
-            for depth, (_, number) in largest.items():
+            depths, numbers = flat[: 3 * count : 3], flat[2 : 3 * count : 3]
+            for depth, number in zip(depths, numbers, strict=True):
                 value = self.value(column, number)
                 births[value] = min(births[value], depth)
 
@@ -159,26 +169,34 @@ class KernelColumns:
 
 @final
 class _Items:
-    """The items that stand in one column, and their canonical order."""
+    """The items that stand in one column, and their canonical order, if it matters."""
 
-    def __init__(self, column: int, order: Any) -> None:
-        self.column = column
+    def __init__(self, order: Callable[[Any], Any] | None) -> None:
         self.numbers: dict[Any, int] = {}
         self.known: list[Any] = []
         self._order = order
         self._keys: list[Any] = []
         self._sorted: list[int] = []
         self._is_new = False
+        self._aspects: dict[Hashable, int] = {}
 
     def add(self, item: Any) -> int:
         number = self.numbers[item] = len(self.known)
         self.known.append(item)
+        if self._order is None:
+            return number
         key = self._order(item)
         place = bisect_left(self._keys, key)
         self._keys.insert(place, key)
         self._sorted.insert(place, number)
         self._is_new = True
         return number
+
+    def aspect(self, aspect: Hashable) -> int:
+        """Return the kernel's number of an aspect of links; none of None."""
+        if aspect is None:
+            return _NOT_SEEN
+        return self._aspects.setdefault(aspect, len(self._aspects))
 
     def new_ranks(self) -> list[int] | None:
         """Return the rank of each item; None if nothing is new."""

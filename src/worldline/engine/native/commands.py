@@ -39,12 +39,22 @@ class Opcode(enum.IntEnum):
     RENAME = 20
     OUTLINE = 21
     ITEM_RENAME = 22
+    LINKS = 23
+    LINK = 24
+    LINK_APPLY = 25
 
 
 def halves(word: int) -> tuple[int, int]:
     """Return 64 bits as two numbers with a sign, low half first."""
     low, high = word & 0xFFFFFFFF, word >> 32
     return low - ((low >> 31) << 32), high - ((high >> 31) << 32)
+
+
+def packed(content: bytes) -> tuple[int, ...]:
+    """Return bytes as their number, and words."""
+    size = len(content)
+    count = (size + 3) // 4
+    return size, *struct.unpack(f"{count}i", content.ljust(4 * count, b"\0"))
 
 
 @final

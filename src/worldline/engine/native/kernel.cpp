@@ -53,7 +53,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 15; }
+int32_t wl_interface() { return 16; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -87,8 +87,6 @@ int64_t wl_collect(Tables* tables, int32_t column, int32_t count, const int32_t*
     });
 }
 
-int32_t wl_size(Tables* tables, int32_t column) { return tables->columns[column].size(); }
-
 // Gives the pairs of a collection's value; returns how many.
 int32_t wl_pairs(Tables* tables, int32_t column, int32_t value, const int32_t** out) {
     const Collection& collection = *tables->columns[column].collection;
@@ -96,8 +94,17 @@ int32_t wl_pairs(Tables* tables, int32_t column, int32_t value, const int32_t** 
     return static_cast<int32_t>(collection.end(value) - collection.begin(value));
 }
 
-int32_t wl_birth(Tables* tables, int32_t column, int32_t value) {
-    return tables->columns[column].collection->births[value];
+// Gives the depths at which a collection's values were first met, and the largest of each:
+// three numbers each, if there is room for them. Returns how many there are.
+int32_t wl_largest(Tables* tables, int32_t column, int32_t* out) {
+    const auto& largest = tables->columns[column].collection->largest;
+    if (out != nullptr)
+        for (const auto& one : largest) {
+            *out++ = one.first;
+            *out++ = one.second.first;
+            *out++ = one.second.second;
+        }
+    return static_cast<int32_t>(largest.size());
 }
 
 // Says at which depth the values that are met from now on are.

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any, TypeAlias, final
 
-from worldline.engine.collections import ACTIONS
+from worldline.engine.collections import ACTIONS, AT_ALL, AT_PEER
 from worldline.engine.decisions import ColumnQuestion, Decision
 from worldline.engine.native.columns import KernelColumns
 from worldline.engine.native.commands import CommandBuffer, Opcode, halves
@@ -30,7 +30,7 @@ from worldline.model.verdicts import UNSEEN, StateVerdict
 _LEAVES, _FORK, _ASK = range(3)
 _UNSET = -1
 _NOTHING = -2
-"""The outcome of an event that is no transition."""
+"""The outcome of an event that is no transition; what is left of a link that ended."""
 
 
 _FIRST_QUESTION = 3
@@ -166,6 +166,15 @@ class KernelTables:
         """Encode what an operation makes of a value, both as the kernel has them."""
         self._commands.extend((Opcode.APPLY, number, value, after))
 
+    def encode_link(
+        self, operations: Operations, number: int, link: int, after: Any
+    ) -> None:
+        """Encode what an operation makes of a link, or of none, by its number."""
+        left = _NOTHING
+        if after is not None:
+            left = self.columns.item(operations.column, after)
+        self._commands.extend((Opcode.LINK_APPLY, number, link, left))
+
     def encode_answer(self, ask: Ask, value: int, answer: int) -> None:
         """Encode what a value answers."""
         table, _ = self._answers.of(ask.answers)
@@ -260,7 +269,13 @@ class KernelTables:
     def _action(self, operations: Operations) -> tuple[int, int]:
         """Return what a kernel can do by itself, and the item with which."""
         operation: Any = operations.operation
-        if not self.columns.is_collection(operations.column) or len(operation) != 2:
+        collection = self.columns.collection(operations.column)
+        if collection is None:
+            return 0, 0
+        if collection.links is not None:
+            peer = collection.links.concerned(operation)
+            return (AT_ALL, 0) if peer is None else (AT_PEER, peer)
+        if len(operation) != 2:
             return 0, 0
         action = ACTIONS.get(operation[0], 0)
         return action, self.columns.item(

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 15
+INTERFACE = 16
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 UNBOUNDED = 2**62
@@ -37,9 +37,8 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_is_starved": (c_int32, []),
     "wl_decode": (c_int64, [c_void_p, _INT32S, c_int64]),
     "wl_collect": (c_int64, [c_void_p, c_int32, c_int32, _INT32S]),
-    "wl_size": (c_int32, [c_void_p, c_int32]),
     "wl_pairs": (c_int32, [c_void_p, c_int32, c_int32, POINTER(_INT32S)]),
-    "wl_birth": (c_int32, [c_void_p, c_int32, c_int32]),
+    "wl_largest": (c_int32, [c_void_p, c_int32, _INT32S]),
     "wl_clock": (None, [c_void_p, c_int32]),
     "wl_search": (c_void_p, [c_void_p, c_int32, c_int64, c_int64, c_int32, c_int32]),
     "wl_predict": (c_void_p, [c_void_p, c_int32, c_int64, c_int32, c_int32, c_int32]),

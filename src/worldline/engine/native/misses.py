@@ -27,6 +27,7 @@ class MissKind(enum.IntEnum):
     RENAME = 7
     OUTLINE = 8
     ITEM = 9
+    LINK = 10
 
 
 @final
@@ -65,6 +66,7 @@ class MissResolver:
             MissKind.APPLY: self._resolve_operation,
             MissKind.ANSWER: self._resolve_answer,
             MissKind.DECIDE: self._resolve_decision,
+            MissKind.LINK: self._resolve_link,
         }
         if symmetry is not None:
             names = SymmetryTables(kernel, symmetry)
@@ -116,6 +118,12 @@ class MissResolver:
         if after is None:
             after = self._service.apply(operations, value)
         self._kernel.encode_operation(number, seen, columns.number(column, after))
+
+    def _resolve_link(self, number: int, link: int, _: list[int]) -> None:
+        operations, columns = self._kernel.operations(number), self._columns
+        before = None if link < 0 else columns.item_of(operations.column, link)
+        after = self._service.apply_to_link(operations, before)
+        self._kernel.encode_link(operations, number, link, after)
 
     def _resolve_outcome(self, number: int, local: int, numbers: list[int]) -> None:
         entry, columns = self._tables.entries[number], self._columns

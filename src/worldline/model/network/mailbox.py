@@ -36,12 +36,19 @@ class Capability(enum.Enum):
     LOST_WHEN_DOWN = "lost when down"
 
 
-MailboxShape: TypeAlias = Literal["bag", "set", "queues"]
-"""A mailbox that is nothing but envelopes: with counts, without, or in queues.
+MailboxShape: TypeAlias = Literal["bag", "set", "queues", "links"]
+"""A mailbox that is nothing but envelopes, with counts, without, or in queues; or links.
 
 Its operations are `put`, `take` and `copy` alone, and what arrives depends on each
 envelope that can arrive next for itself. It has the static methods `split` and `join`
 between frozen values and envelopes, so that the kernel can work it out by itself.
+
+Links are frozen one by one, in order of peers. Each operation changes the link with one
+peer, or each for itself; so does what arrives depend on each for itself, at most one
+event. Such a mailbox has besides these the static methods `peer` and `messages`, the
+other end of a link and how many messages are under way on it; `aspect`, all of a link
+that `breakable`, `silent_peers` and `connections` tell a node's own events, None if that
+is nothing; and `concerned`, the peer whose link alone an operation changes, or None.
 """
 
 SHAPES: dict[type, MailboxShape | None] = {}

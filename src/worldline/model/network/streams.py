@@ -114,7 +114,7 @@ def streams(*, buffer: int | None = 20) -> Streams:
 
 
 @final
-@mailbox(unordered=True)
+@mailbox(unordered=True, shape="links")
 class Sockets:
     """A mailbox of links, one for each peer that this node has to do with.
 
@@ -267,6 +267,38 @@ class Sockets:
     def restore(self, frozen: Frozen) -> None:
         self._links = {}
         self._at_rest = {item[1]: item for item in frozen[1:]}
+
+    @staticmethod
+    def split(frozen: Frozen) -> list[tuple[Frozen, int]]:
+        return [(link, 1) for link in frozen[1:]]
+
+    @staticmethod
+    def join(pairs: list[tuple[Frozen, int]]) -> Frozen:
+        return (Sockets, *[link for link, _ in pairs])
+
+    @staticmethod
+    def peer(link: Frozen) -> NodeId:
+        peer: NodeId = link[1]
+        return peer
+
+    @staticmethod
+    def messages(link: Frozen) -> int:
+        return len(link[-1]) - 1
+
+    @staticmethod
+    def aspect(link: Frozen) -> tuple[Any, ...] | None:
+        one = Link.thaw(link[2:])
+        if one.is_whole() or one.would_notify():
+            return link[1], one.is_whole(), one.would_notify(), one.is_blind
+        return None
+
+    @staticmethod
+    def concerned(operation: tuple[Any, ...]) -> NodeId | None:
+        name, first = operation[:2]
+        if name in ("reset", "sever"):
+            return None
+        peer: NodeId = first.src if name in ("put", "take") else first
+        return peer
 
     def is_as_restored(self) -> bool:
         """Say whether nothing was looked at since it was restored."""

@@ -23,6 +23,7 @@ from worldline.model.usercode.interrupts import held
 from worldline.runs.start import Beginning
 from worldline.search.cut import Cut
 from worldline.search.engines import choose, threads_of
+from worldline.search.predicting.auditing import Auditing
 from worldline.search.predicting.by_cost import SearchByCost
 from worldline.search.predicting.faults import predicted_system
 from worldline.search.predicting.options import PredictOptions
@@ -92,7 +93,7 @@ class Predictor:
         self._goals = goals_of(self.onward, options.until)
         self._memory = memory
         self._taken = 0.0
-        self._audited = 0
+        self._auditing = Auditing()
         self._world: TabulatedWorld | None = None
         self._verdicts: dict[str, Decision] = {}
         self._knows: tuple[bool, bool, Faults] = False, False, self.onward.faults
@@ -201,7 +202,8 @@ class Predictor:
         is_large = memory_mb() - self._taken > self._memory
         if self._world is None or is_large or knows != self._knows:
             self._world, self._verdicts = None, {}
-            self._taken, self._audited = memory_mb(), 0
+            self._taken = memory_mb()
+            self._auditing.begin_anew()
             self._knows = knows
             self._world = TabulatedWorld(
                 self.onward, anywhere=anywhere, partial=partial
@@ -218,21 +220,16 @@ class Predictor:
             chosen=self._chosen,
             seed=options.seed,
         )
+        before = by_cost.search.statistics.states
         if query.staged.stopped is None:
             by_cost.run(by_cost.search.bounds)
         else:
             by_cost.note(by_cost.search.statistics.depth - 1)
-        self._audit(query, by_cost)
+        judged = by_cost.search.statistics.states - before
+        self._auditing.audit(query, by_cost, judged)
         return PredictionReporter(query, by_cost, writer, self._chosen).report(
             self._wanted
         )
-
-    def _audit(self, query: SearchQuery, by_cost: SearchByCost) -> None:
-        """Check on samples what was taken for granted, if much of it is new."""
-        leaves = len(query.world.tables.leaves)
-        if leaves >= 2 * self._audited:
-            query.verify(by_cost.search)
-            self._audited = max(1, leaves)
 
     def _bounds(self) -> Bounds:
         options = self._options

@@ -56,6 +56,10 @@ class Counted:
         self.misses += 1
         return self._service.apply(operations, value)
 
+    def apply_to_link(self, operations: Operations, link: Any) -> Any:
+        self.misses += 1
+        return self._service.apply_to_link(operations, link)
+
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         self.misses += 1
         return self._service.enabled(site, row)

@@ -10,16 +10,18 @@ run again as it was, and must do what is remembered.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, final
 
 from worldline.engine.tables import Row
 from worldline.model.absent import NO_VALUE
+from worldline.model.data.identity import NodeId
 from worldline.model.data.values import thaw
 from worldline.model.errors import Nondeterminism
 from worldline.model.properties import Property
+from worldline.model.pure import Pure
 from worldline.model.usercode.user_errors import spelt
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead
@@ -28,11 +30,14 @@ from worldline.worlds.purity.evaluations import Evaluations, evaluated
 from worldline.worlds.purity.ghosts import audit_ghosts
 from worldline.worlds.purity.reach import reach_of
 from worldline.worlds.purity.rewriting import Scrambler
-from worldline.worlds.purity.sample import RememberedExecution, executions
+from worldline.worlds.purity.sample import Handler, RememberedExecution, executions
 from worldline.worlds.purity.scramble import ORDERS, Scrambling
 from worldline.worlds.tabulated import TabulatedWorld
 
 _MOST_FOLDS = 60
+
+_MOST_EVALUATIONS = 64
+"""Of the elements of one form taken together, as many are evaluated again, or twice."""
 
 _MOST_REPEATS = 24
 """What there is little of is repeated this often: chance may need that to differ."""
@@ -110,6 +115,21 @@ def _looked_at(one: Trialled, look: Callable[[], None]) -> Trialled:
         return one.again()
 
     return Trialled(one.what, again, one.before)
+
+
+def audit_handlers(
+    world: TabulatedWorld,
+    handlers: Container[Handler],
+    *,
+    look: Callable[[], None],
+) -> None:
+    """Run some executions of a few handlers again, and nothing else; see `audit`."""
+    again = Again(world)
+    chosen = executions(world.tables, handlers=handlers)
+    compare(
+        [_looked_at(_executed(again, execution), look) for execution in chosen],
+        _scrambler(world, ()),
+    )
 
 
 def audit_predicates(
@@ -220,18 +240,22 @@ def _folded(world: TabulatedWorld, again: Again) -> list[Trialled]:
 
 def _judged(world: TabulatedWorld, only: Property | None = None) -> list[Trialled]:
     """Return some of the evaluations of predicates, or of one; of each about as many."""
-    trialled: list[Trialled] = []
+    by_function: dict[Any, list[Trialled]] = {}
     for key, one in world.recall.evaluations.items():
         if only is not None and key is not only:
             continue
-        kept = [
+        function = key[0] if isinstance(key, tuple) else key
+        by_function.setdefault(function, []).extend(
             Trialled(
                 one.name, functools.partial(_judge, world, one, row), _said(verdict)
             )
             for row, verdict in one.kept()
-        ]
+        )
+    trialled: list[Trialled] = []
+    for kept in by_function.values():
+        some = kept[:: max(1, len(kept) // _MOST_EVALUATIONS)]
         # Some read little, and so were evaluated in few states or one.
-        trialled += kept * (1 + _MOST_REPEATS // (1 + len(kept)))
+        trialled += some * (1 + _MOST_REPEATS // (1 + len(some)))
     return trialled
 
 
@@ -239,8 +263,13 @@ def _judge(world: TabulatedWorld, one: Evaluations, row: Row) -> Told:
     def ask(read: ColumnRead) -> Any:
         return world.recall.told(read, row[read.column])
 
+    def element(function: Pure, nodes: tuple[NodeId, ...]) -> StateVerdict | None:
+        return world.recall.remembered(function, nodes, row)
+
     is_partial = world.recall.is_partial
-    said = evaluated(world.system, one.name, one.judge, ask, is_partial=is_partial)
+    said = evaluated(
+        world.system, one.name, one.judge, ask, element, is_partial=is_partial
+    )
     return _said(said)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from worldline.engine.interner import splitmix
 from worldline.engine.tables import Row
@@ -19,6 +19,8 @@ from worldline.model.usercode import activity
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, View
+
+Element: TypeAlias = Callable[[Pure, tuple[NodeId, ...]], "StateVerdict | None"]
 
 _ENDS = 16
 _OTHERS = 32
@@ -80,12 +82,20 @@ class CarefulReader:
         Answers a read.
     is_partial
         Whether it may raise `Unseen`.
+    element
+        Returns the verdict on an element, if that was evaluated for itself: so it is
+        evaluated again for itself, too.
     """
 
     def __init__(
-        self, ask: Callable[[ColumnRead], Any], *, is_partial: bool = False
+        self,
+        ask: Callable[[ColumnRead], Any],
+        element: Element = lambda function, nodes: None,
+        *,
+        is_partial: bool = False,
     ) -> None:
         self._ask = ask
+        self._element = element
         self.is_partial = is_partial
         self._given: list[tuple[ColumnRead, Any, Frozen]] = []
 
@@ -97,7 +107,10 @@ class CarefulReader:
     def nested(
         self, view: View, function: Pure, nodes: tuple[NodeId, ...]
     ) -> StateVerdict:
-        return seen_for(function, view._apart(), nodes)
+        verdict = self._element(function, nodes)
+        if verdict is None:
+            verdict = seen_for(function, view._apart(), nodes)
+        return verdict
 
     def changed(self, system: System) -> str | None:
         """Return what was changed by whoever read it; None if nothing was."""
@@ -115,6 +128,7 @@ def evaluated(
     name: str,
     judge: Callable[[View], StateVerdict],
     ask: Callable[[ColumnRead], Any],
+    element: Element,
     *,
     is_partial: bool = False,
 ) -> Any:
@@ -122,6 +136,8 @@ def evaluated(
 
     Parameters
     ----------
+    element
+        As `CarefulReader` has it.
     is_partial
         Whether it may be of a state of which not all is known.
 
@@ -135,7 +151,7 @@ def evaluated(
     ModelError
         If it changes what it is given.
     """
-    reader = CarefulReader(ask, is_partial=is_partial)
+    reader = CarefulReader(ask, element, is_partial=is_partial)
     verdict: Any
     claimed = claim()
     activity.guarding = True

@@ -7,10 +7,10 @@ each handler those that were possible first, those that came last, and others be
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from worldline.engine.interner import GOLDEN, MASK, splitmix
 from worldline.engine.tables import Ask, Entry, Fork, Leaf, Tables
@@ -69,8 +69,20 @@ class _Lowest:
             del self.items[self._size :]
 
 
+Handler: TypeAlias = tuple[Any, ...]
+"""A handler of some sort of event, at any node."""
+
+
+def handler_of(event: Event) -> Handler:
+    """Return the handler of an event."""
+    return event.kind, event.part, event.name
+
+
 def executions(
-    tables: Tables, wanted: Callable[[int, int], bool] | None = None
+    tables: Tables,
+    wanted: Callable[[int, int], bool] | None = None,
+    *,
+    handlers: Container[Handler] | None = None,
 ) -> list[RememberedExecution]:
     """Return executions of every handler, the earliest first.
 
@@ -80,11 +92,16 @@ def executions(
     ----------
     wanted
         ``(column, number) -> bool``: the local states to choose from; None for all.
+    handlers
+        The handlers to choose from; None for all.
     """
     groups: dict[Any, list[Entry]] = {}
     for entry in tables.entries:
-        if entry.column >= 0:
-            groups.setdefault(_handler(entry.event), []).append(entry)
+        if entry.column < 0:
+            continue
+        handler = handler_of(entry.event)
+        if handlers is None or handler in handlers:
+            groups.setdefault((entry.event.node, *handler), []).append(entry)
     share = max(_LEAST_SHARE, SAMPLE // max(1, len(groups))) // 3
     chosen: dict[tuple[int, int], tuple[Any, Entry, int]] = {}
     for entries in groups.values():
@@ -96,10 +113,6 @@ def executions(
         if execution is not None:
             sample.append(execution)
     return sample
-
-
-def _handler(event: Event) -> tuple[Any, ...]:
-    return event.node, event.kind, event.part, event.name
 
 
 def _of_handler(

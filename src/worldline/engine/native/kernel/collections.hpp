@@ -1,33 +1,64 @@
-// Columns whose values are collections of items: bags, sets, or one queue per sender.
+// Columns whose values are collections of items: bags, sets, one queue per sender, or the
+// links with each peer.
 //
 // What is put in and taken out needs no user code, so it is worked out here. A value is
 // a list of pairs (item, k): with its count in a bag, with 1 in a set, with its position
-// from 1 on in the queue of its sender.
+// from 1 on in the queue of its sender. Of links, `k` is 1 and the sender the peer: there is
+// at most one item of each, which Python changes; here it is remembered what each becomes.
 //
 // A value whose one item has no sender swallows all that is put into it, and gives nothing:
 // that of a column of which nothing is known.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "blake2b.hpp"
 #include "hash.hpp"
 
 namespace worldline {
 
-enum class Shape : int32_t { kBag = 0, kSet = 1, kQueues = 2 };
-enum class Action : int32_t { kOpaque = 0, kPut = 1, kTake = 2, kCopy = 3 };
+enum class Shape : int32_t { kBag = 0, kSet = 1, kQueues = 2, kLinks = 3 };
+enum class Action : int32_t {
+    kOpaque = 0,
+    kPut = 1,
+    kTake = 2,
+    kCopy = 3,
+    kAtPeer = 4,  // changes the link with one peer
+    kAtAll = 5,   // changes every link, each by itself
+};
+
+// In the place of an item that an action leaves nothing of.
+constexpr int32_t kNothing = -2;
 
 class Collection {
   public:
     using Pair = std::pair<int32_t, int32_t>;
 
-    explicit Collection(Shape shape) : shape_(shape) {}
+    // `kind` are the bytes of the class of frozen values made of links.
+    explicit Collection(Shape shape, std::string kind = {}) : shape_(shape), kind_(std::move(kind)) {}
+
+    bool is_links() const { return shape_ == Shape::kLinks; }
 
     void add_item(uint64_t content, int32_t sender) {
-        items_.push_back(Item{content, sender});
+        items_.push_back(Item{content, sender, 1, {}, kUnknown});
         ranks_.push_back(static_cast<int32_t>(ranks_.size()));
+    }
+
+    // Adds a link with so many messages, and what own events of its node see of it, or
+    // kUnknown; `bytes` are those of its canonical encoding.
+    void add_link(int32_t peer, int32_t messages, int32_t aspect, std::string bytes) {
+        items_.push_back(Item{items_.size(), peer, messages, std::move(bytes), aspect});
+    }
+
+    // Adds the aspects of the links of a value that have one.
+    void aspects(int32_t value, std::vector<int32_t>& out) const {
+        for (const Pair* pair = begin(value); pair != end(value); ++pair)
+            if (items_[pair->first].aspect >= 0) out.push_back(items_[pair->first].aspect);
     }
 
     // Says where each item stands in the canonical order of all.
@@ -36,13 +67,13 @@ class Collection {
     // Returns the number of a value, a new one at first sight; `pairs` are in order of
     // senders and positions for queues, in any order else.
     int32_t intern(std::vector<Pair>& pairs) {
-        if (shape_ != Shape::kQueues) std::sort(pairs.begin(), pairs.end());
+        if (shape_ < Shape::kQueues) std::sort(pairs.begin(), pairs.end());
         const uint64_t content = content_of(pairs);
         for (uint64_t key = content >> 1;; key = (key + 1) & (~0ULL >> 1)) {
             const int32_t known = numbers_.get(key);
             if (known == kUnknown) {
                 numbers_.put(key, static_cast<int32_t>(begins_.size()));
-                return add(pairs, content);
+                return add(pairs, is_links() ? encoded(pairs) : content);
             }
             if (equals(known, pairs)) return known;
         }
@@ -77,14 +108,42 @@ class Collection {
         return intern(scratch_);
     }
 
+    // Returns the number of what an action at links makes of a value; kUnknown if that is not
+    // known of an item. `become` says what an item becomes, or kUnknown, that of no item: an
+    // item, kNothing or kUnknown.
+    template <typename Become>
+    int32_t change(int32_t value, Action action, int32_t peer, const Become& become) {
+        if (swallows(value)) return value;
+        scratch_.clear();
+        bool is_known = true, is_left = action == Action::kAtPeer;  // whether `peer` comes yet
+        const auto put = [&](int32_t item) {
+            const int32_t after = become(item);
+            is_known &= after != kUnknown;
+            if (after >= 0) scratch_.emplace_back(after, 1);
+        };
+        for (const Pair* pair = begin(value); pair != end(value); ++pair) {
+            const int32_t other = items_[pair->first].sender;
+            if (action == Action::kAtAll || (is_left && other == peer)) {
+                put(pair->first);
+                is_left = false;
+                continue;
+            }
+            if (is_left && other > peer) put(kUnknown);
+            is_left &= other < peer;
+            scratch_.push_back(*pair);
+        }
+        if (is_left) put(kUnknown);
+        return is_known ? intern(scratch_) : kUnknown;
+    }
+
     // Gives the items whose events are possible, in canonical order: the heads of
-    // queues, in order of senders, or every item.
+    // queues, in order of senders, or every item; links in order of peers.
     void ready(int32_t value, std::vector<int32_t>& out) const {
         out.clear();
         if (swallows(value)) return;
         for (const Pair* pair = begin(value); pair != end(value); ++pair)
             if (shape_ != Shape::kQueues || pair->second == 1) out.push_back(pair->first);
-        if (shape_ != Shape::kQueues)
+        if (shape_ < Shape::kQueues)
             std::sort(out.begin(), out.end(),
                       [this](int32_t a, int32_t b) { return ranks_[a] < ranks_[b]; });
     }
@@ -97,14 +156,17 @@ class Collection {
         return pairs_.data() + (next < begins_.size() ? begins_[next] : pairs_.size());
     }
 
-    // The depth at which each value was first met.
-    Items<int32_t> births;
+    // Of those first met at each depth, the size and number of the largest value.
+    std::map<int32_t, std::pair<int32_t, int32_t>> largest;
     int32_t clock = 1;
 
   private:
     struct Item {
-        uint64_t content;
+        uint64_t content;  // of a link just a number
         int32_t sender;
+        int32_t size;
+        std::string bytes;  // of a link
+        int32_t aspect;     // of a link: what own events of its node see of it; kUnknown
     };
 
     bool swallows(int32_t value) const {
@@ -118,11 +180,23 @@ class Collection {
         return total(parts);
     }
 
+    // The content of links, as `model/data/content` has it: the class, how many, each.
+    uint64_t encoded(const std::vector<Pair>& pairs) {
+        bytes_.clear();
+        const bool is_plain = pairs.empty() || items_[pairs[0].first].sender >= 0;
+        if (is_plain) bytes_ = "(r" + std::to_string(pairs.size()) + " " + kind_;
+        for (const Pair& pair : pairs) bytes_ += items_[pair.first].bytes;
+        return Blake2b::hash(reinterpret_cast<const uint8_t*>(bytes_.data()), bytes_.size());
+    }
+
     int32_t add(const std::vector<Pair>& pairs, uint64_t content) {
+        int32_t size = 0;
+        for (const Pair& pair : pairs) size += pair.second * items_[pair.first].size;
+        auto& most = largest[clock];
+        most = std::max(most, {size, static_cast<int32_t>(begins_.size())});
         begins_.push_back(pairs_.size());
         pairs_.insert(pairs_.end(), pairs.begin(), pairs.end());
         contents_.push_back(content);
-        births.push_back(clock);
         return static_cast<int32_t>(begins_.size()) - 1;
     }
 
@@ -179,6 +253,7 @@ class Collection {
     }
 
     Shape shape_;
+    std::string kind_, bytes_;
     std::vector<Item> items_;
     std::vector<int32_t> ranks_;
     Items<size_t> begins_;

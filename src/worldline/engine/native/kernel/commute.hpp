@@ -74,8 +74,7 @@ class Footprints {
         if (!leaf.is_only || entry.fault || entry.column < 0 || entry.site < 0) return {};
         const Site& site = tables_.sites[entry.site];
         if (site.local != entry.column) return {};
-        const bool is_of_item = site.collection >= 0 && entry.item >= 0;
-        const int32_t own = is_of_item ? site.columns[site.collection] : kUnknown;
+        const int32_t own = is_of_item(site, entry) ? site.columns[site.collection] : kUnknown;
         Footprint found = Footprint::nothing(entry.column);
         found.holds = found.changes = bit_of(entry.column);
         for (const int32_t column : site.columns) {
@@ -87,6 +86,12 @@ class Footprints {
         for (int32_t at = leaf.begin; at < leaf.begin + leaf.count; ++at)
             add(tables_.operations[tables_.changes[at]], own, found);
         return found;
+    }
+
+    // Whether all that an event needs of a collection is an item, which stays as it is.
+    bool is_of_item(const Site& site, const Entry& entry) const {
+        return site.collection >= 0 && entry.item >= 0 &&
+               !tables_.columns[site.columns[site.collection]].collection->is_links();
     }
 
     // Only the node itself takes items out of its own collection.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "tables.hpp"
 
@@ -36,6 +37,9 @@ enum class Opcode : int32_t {
     kRename = 20,     // table, value, value after
     kOutline = 21,    // column, item, outline (low, high), count, told apart (member, long)
     kItemRename = 22, // table, item, item after
+    kLinks = 23,      // column, bytes of the class (count, words)
+    kLink = 24,       // column, peer, messages, aspect, bytes (count, words)
+    kLinkApply = 25,  // operation, link or -1, link after or -2
 };
 
 class Decoder {
@@ -58,6 +62,12 @@ class Decoder {
     uint64_t long_word() {
         const auto low = static_cast<uint32_t>(next());
         return static_cast<uint64_t>(static_cast<uint32_t>(next())) << 32 | low;
+    }
+
+    std::string bytes() {
+        const auto count = static_cast<size_t>(next());
+        const auto* first = reinterpret_cast<const char*>(skip(static_cast<int32_t>((count + 3) / 4)));
+        return std::string(first, count);
     }
 
     void command() {
@@ -85,6 +95,9 @@ class Decoder {
             case Opcode::kRename: return rename();
             case Opcode::kOutline: return outline();
             case Opcode::kItemRename: return item_rename();
+            case Opcode::kLinks: return links();
+            case Opcode::kLink: return link();
+            case Opcode::kLinkApply: return link_apply();
         }
     }
 
@@ -102,6 +115,22 @@ class Decoder {
         Collection& collection = *tables_.columns[next()].collection;
         const uint64_t content = long_word();
         collection.add_item(content, next());
+    }
+
+    void links() {
+        Column& column = tables_.columns[next()];
+        column.collection = std::make_unique<Collection>(Shape::kLinks, bytes());
+    }
+
+    void link() {
+        Collection& collection = *tables_.columns[next()].collection;
+        const int32_t peer = next(), messages = next(), aspect = next();
+        collection.add_link(peer, messages, aspect, bytes());
+    }
+
+    void link_apply() {
+        const int32_t operation = next(), link = next();
+        tables_.links.put(operation, link + 1, next());
     }
 
     void ranks() {
@@ -122,7 +151,9 @@ class Decoder {
         tables_.settle(site);
         const int32_t* values = skip(static_cast<int32_t>(site.columns.size()));
         const int32_t count = next();
-        site.put(values, tables_.add_list(number, skip(count), count));
+        const int32_t list = tables_.add_list(number, skip(count), count);
+        site.put(values, list);
+        if (site.sees_aspects()) tables_.put_alike(site, values, list);
     }
 
     void parts() {
@@ -205,6 +236,7 @@ class Decoder {
     void operation() {
         const int32_t number = next();
         tables_.effects.add(number);
+        tables_.links.add(number);
         Operation& operation = reach(tables_.operations, number);
         operation.column = next();
         operation.action = static_cast<Action>(next());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -22,6 +23,7 @@ enum class MissKind : int32_t {
                    // value `second` of column `first`
     kOutline = 8,  // the outlines of item `second` of column `first`
     kItem = 9,     // what item `second` becomes by the renaming of table `first`
+    kLink = 10,    // what operation `first` makes of link `second`, or of none
 };
 
 struct Miss {
@@ -74,6 +76,7 @@ class Misses {
         keep_one_of_each(misses_);
         std::vector<Miss> left;
         parts_.clear();
+        asked_.clear();
         for (const Miss& miss : misses_)
             if (!solve(tables, miss)) left.push_back(miss);
         keep_one_of_each(parts_);
@@ -98,8 +101,8 @@ class Misses {
         if (miss.kind == MissKind::kApply) {
             const Operation& operation = tables.operations[miss.first];
             if (operation.action == Action::kOpaque) return false;
-            Column& column = tables.columns[operation.column];
-            const int32_t after = column.collection->act(miss.second, operation.action, operation.item);
+            const int32_t after = act(tables, miss.first, miss.second);
+            if (after == kUnknown) return true;  // the row is tried again
             tables.note_collection(operation.column, after);
             tables.put_effect(miss.first, miss.second, after);
             return true;
@@ -107,13 +110,26 @@ class Misses {
         if (miss.kind == MissKind::kList) return compose(tables, miss);
         if (miss.kind != MissKind::kTrait && miss.kind != MissKind::kRename) return false;
         const Column& column = tables.columns[miss.first];
-        if (column.collection == nullptr) return false;
+        if (column.collection == nullptr || column.collection->is_links()) return false;
         if (miss.kind == MissKind::kRename)
             rename(tables, miss);
         else if (!tables.symmetry->solve_trait(*column.collection, miss.first, miss.second, items_))
             for (const int32_t item : items_)
                 parts_.push_back(Miss{MissKind::kOutline, miss.first, item, 0, kUnknown});
         return true;  // the row is tried again
+    }
+
+    // Returns what an operation makes of a collection; kUnknown if links are lacking.
+    int32_t act(Tables& tables, int32_t number, int32_t value) {
+        const Operation& operation = tables.operations[number];
+        Collection& collection = *tables.columns[operation.column].collection;
+        if (!collection.is_links()) return collection.act(value, operation.action, operation.item);
+        return collection.change(value, operation.action, operation.item, [&](int32_t link) {
+            const int32_t after = tables.links.get(number, link + 1);
+            if (after == kUnknown)
+                parts_.push_back(Miss{MissKind::kLink, number, link, 0, kUnknown});
+            return after;
+        });
     }
 
     // Takes a collection through steps, as far as is known what becomes of its items.
@@ -145,6 +161,7 @@ class Misses {
         Site& site = tables.sites[miss.first];
         if (site.collection == kUnknown) return false;
         const int32_t* row = this->row(miss);
+        if (site.sees_aspects()) return find_alike(tables, miss.first, row);
         tables.columns[site.columns[site.collection]].collection->ready(
             row[site.columns[site.collection]], items_);
         std::vector<const int32_t*> events;
@@ -166,6 +183,22 @@ class Misses {
         return true;
     }
 
+    // Gives a site the list of values that look alike. True as well if one such is asked for
+    // already: then the row is tried again.
+    bool find_alike(Tables& tables, int32_t number, const int32_t* row) {
+        Site& site = tables.sites[number];
+        std::vector<int32_t> values;
+        for (const int32_t column : site.columns) values.push_back(row[column]);
+        std::vector<int32_t> seen = tables.seen(site, values.data());
+        const auto known = site.alike.find(seen);
+        if (known != site.alike.end()) {
+            site.put(values.data(), known->second);
+            return true;
+        }
+        seen.push_back(number);
+        return !asked_.insert(std::move(seen)).second;
+    }
+
     static void keep_one_of_each(std::vector<Miss>& misses) {
         const auto key = [](const Miss& one) {
             return std::make_tuple(one.kind, one.first, one.second, one.key);
@@ -180,6 +213,7 @@ class Misses {
     std::vector<Miss> misses_, parts_;  // parts: what others are made of
     Items<int32_t> rows_;
     std::vector<int32_t> items_;
+    std::set<std::vector<int32_t>> asked_;  // what was seen at sites that see aspects
 };
 
 }  // namespace worldline

@@ -26,7 +26,10 @@ class Site {
     std::vector<int32_t> columns;
     int32_t local = kUnknown;       // the column on which handlers of its events work, mostly
     int32_t collection = kUnknown;  // the position of a column whose items act alone
-    int32_t kinds = 0;              // events that one item can have
+    int32_t kinds = 0;              // events that one item can have; 0: none of its own
+
+    // Whether it depends on no more of a collection of links than their aspects.
+    bool sees_aspects() const { return collection != kUnknown && kinds == 0; }
 
     int32_t list_of(const int32_t* row) const {
         uint64_t key = 0;
@@ -94,6 +97,9 @@ class Site {
                    static_cast<int32_t>(part_events_.size()));
         part_events_.insert(part_events_.end(), events, events + kinds);
     }
+
+    // The list of all values that look alike, by what is seen of them; kUnknown.
+    std::map<std::vector<int32_t>, int32_t> alike;
 
   private:
     static constexpr int32_t kDenseBits = 14, kMostBits = 62;

@@ -42,8 +42,6 @@ struct Outcome {
     uint64_t change;
     int32_t what;
 };
-constexpr int32_t kNothing = -2;
-
 // One outcome of an event.
 struct Leaf {
     int32_t entry = 0;
@@ -105,6 +103,7 @@ class Tables {
     Items<int32_t> changes;  // the operations of all leaves
     std::vector<Operation> operations;
     Grid<Effect> effects{{0, kUnknown}};  // by operation and value
+    Grid<int32_t> links{kUnknown};  // by operation and link + 1: a link or kNothing
     Items<Tree> trees;
     Grid<int32_t> answers{kUnknown};  // by question asked and value
     std::vector<Question> questions{3};
@@ -153,6 +152,19 @@ class Tables {
         events.push_back(static_cast<int32_t>(count));
         events.insert(events.end(), found, found + count);
         return at;
+    }
+
+    // What a site that sees aspects sees of the values of its columns.
+    std::vector<int32_t> seen(const Site& site, const int32_t* values) const {
+        std::vector<int32_t> found;
+        for (int32_t at = 0; at < static_cast<int32_t>(site.columns.size()); ++at)
+            if (at != site.collection) found.push_back(values[at]);
+        columns[site.columns[site.collection]].collection->aspects(values[site.collection], found);
+        return found;
+    }
+
+    void put_alike(Site& site, const int32_t* values, int32_t list) {
+        site.alike[seen(site, values)] = list;
     }
 
     // Adds the events that one item of a site's collection can have.
