@@ -551,7 +551,9 @@ def test_without_a_workload_that_is_driven_there_are_no_positions(tmp_path: Path
     run(step, counting, tmp_path, gated(scripts=True))
 
 
-@pytest.mark.parametrize("network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"])
+@pytest.mark.parametrize(
+    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
+)
 def test_weather_befalls_control_frames_as_it_does_messages(network: Network):
     counting = Counting()
     made = system(network)
