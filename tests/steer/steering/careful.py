@@ -69,6 +69,15 @@ def all_stay(view: wl.View) -> bool:
     return not any(view[node].is_away for node in (FIRST, SECOND))
 
 
+@wl.node
+class Rash(Server):
+    """Brings about at once what it is told of."""
+
+    @wl.on_prediction
+    def foreseen(self, ctx: wl.Context, prediction: wl.Foreseen) -> None:
+        self.holders |= {FIRST, SECOND}
+
+
 def careful(
     server: Any = Careful, network: str = "streams", *more: wl.Property
 ) -> wl.System:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.steer.steering.careful import Broken, Careful, Deaf, all_stay, careful
+from tests.steer.steering.careful import Broken, Careful, Deaf, Rash, all_stay, careful
 from tests.steer.steering.holders import FIRST, SECOND, SERVER, Grab
 
 import worldline as wl
@@ -117,6 +117,15 @@ def test_a_reaction_that_raises_is_a_failure_of_the_run(
     again = wl.replay(tmp_path / "run.wl", careful(Broken))
     assert again.divergence is None
     assert again.verdict is Verdict.VIOLATED
+
+
+def test_a_reaction_is_undone_that_makes_a_property_false(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    report = simulated(tmp_path, careful(Rash), "steer")
+    assert report.verdict is Verdict.UNKNOWN
+    assert report.steering.refused >= 1
 
 
 def test_only_those_who_predict_are_told(
@@ -258,3 +267,5 @@ def test_a_call_that_waits_gives_its_place_to_a_newer_one() -> None:
     told.at(4.0)
     assert told.node.waiting == []
     assert told.reactions.count[SERVER] == 0
+    told.at(5.0, 6)
+    assert [one.steps for one in told.node.waiting] == [6]

@@ -7,7 +7,7 @@ call of its `@wl.on_prediction` handler, which is an event of the run as others 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import final
 
@@ -81,9 +81,9 @@ class Reactions:
             return
         told, now = self._told.setdefault(beside.me, {}), beside.now
         if not forecast.is_known:
-            self._take_back(
-                beside.me, told, {one.property for one in forecast.findings}
-            )
+            still = {one.property for one in forecast.findings}
+            for name in [one for one in told if one not in still]:
+                self._take_back(beside.me, told, name)
         for finding in forecast.findings:
             last = told.get(finding.property)
             if last is None or now - last.time >= self._lasts:
@@ -111,14 +111,11 @@ class Reactions:
         self._told[me][finding.property] = _LastTold(beside.now, call_off)
         self.count[me] += 1
 
-    def _take_back(
-        self, me: NodeId, told: Mapping[str, _LastTold], still: Collection[str]
-    ) -> None:
-        """Take back what is foreseen no more."""
-        for name, one in told.items():
-            if name not in still:
-                one.forget()
-                self._call_off(me, one)
+    def _take_back(self, me: NodeId, told: dict[str, _LastTold], name: str) -> None:
+        """Take back what is foreseen no more; what waited has not been told."""
+        told[name].forget()
+        if self._call_off(me, told[name]):
+            del told[name]
 
     def _call_off(self, me: NodeId, told: _LastTold) -> bool:
         """Take back a call that waits still; say whether one does."""
