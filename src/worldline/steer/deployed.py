@@ -15,7 +15,7 @@ from worldline.steer.process.predictor import PredictorProcess
 from worldline.steer.requests import SnapshotRequests
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.companion import Predicts, Steering
-from worldline.steer.steering.modes import Mode, SteeringOptions
+from worldline.steer.steering.modes import SteeringMode, SteeringOptions
 from worldline.steer.steering.reporting import Findings, written
 from worldline.worlds.companions import Companion
 
@@ -35,7 +35,9 @@ async def companions_for(
         If the mode predicts, and the system has no target.
     """
     chosen = SteeringOptions(
-        mode=Mode(options.mode), every=options.every, bandwidth=options.bandwidth
+        mode=SteeringMode(options.mode),
+        every=options.every,
+        bandwidth=options.bandwidth,
     )
     findings = Findings(seed=0)
     async with contextlib.AsyncExitStack() as stack:

@@ -24,9 +24,9 @@ from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.simulate import simulate_beside
 from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.counts import SteeringCounts
-from worldline.steer.steering.findings import FoundOften, Refusal
+from worldline.steer.steering.findings import FoundOften, RefusedEvent
 from worldline.steer.steering.inline import inline_steering
-from worldline.steer.steering.modes import Mode, SteeringOptions
+from worldline.steer.steering.modes import SteeringMode, SteeringOptions
 from worldline.steer.steering.reporting import merged, written
 from worldline.worlds.companions import Companion
 
@@ -67,7 +67,7 @@ class SteeredOptions(SimulateOptions):
     mode: str = option(
         "off",
         "what is done about failures that are to come (default: off)",
-        Choice(*(mode.value for mode in Mode)),
+        Choice(*(mode.value for mode in SteeringMode)),
     )
     gather_every: float = option(
         10.0,
@@ -120,7 +120,7 @@ class SteeredOptions(SimulateOptions):
                     )
             chosen = tuple(by_name[name] for name in self.predicting)
         return SteeringOptions(
-            mode=Mode(self.mode),
+            mode=SteeringMode(self.mode),
             every=self.gather_every,
             bandwidth=self.gather_bandwidth,
             max_states=self.prediction_states,
@@ -148,10 +148,10 @@ class SteeredReport(SimulateReport):
         What was refused, of each run the first hundred times.
     """
 
-    mode: Mode
+    mode: SteeringMode
     steering: SteeringCounts
     predictions: tuple[FoundOften, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[RefusedEvent, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
@@ -195,7 +195,7 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     UsageError
         If the options say nothing of this system, or it cannot be run by a clock.
     """
-    if options.mode == Mode.OFF.value:
+    if options.mode == SteeringMode.OFF.value:
         return simulate_beside(system, options, None)
     opened = open_system(system, options.parameters)
     chosen = options.steering(opened)
@@ -224,7 +224,7 @@ class _Told:
 
     counts: SteeringCounts
     found: tuple[FoundOften, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[RefusedEvent, ...]
 
 
 def _beside(
@@ -235,7 +235,7 @@ def _beside(
 
 def _told(companions: Sequence[Companion]) -> _Told:
     counts, found = SteeringCounts(), list[Sequence[FoundOften]]()
-    refusals: list[Refusal] = []
+    refusals: list[RefusedEvent] = []
     for one in companions:
         assert isinstance(one, Steering)
         found.append(one.findings.all())

@@ -21,12 +21,11 @@ from worldline.engine.tables import (
     Row,
     Site,
     Tables,
-    Tree,
 )
 from worldline.model.absent import NO_VALUE, AbsentCell, is_partial
 from worldline.model.data.content import fingerprint
 from worldline.model.data.values import freeze
-from worldline.model.errors import InternalError, Nondeterminism
+from worldline.model.errors import InternalError
 from worldline.model.events import Event
 from worldline.model.kinds import MESSAGE_KINDS, Kind
 from worldline.model.node_template import NodeTemplate
@@ -52,6 +51,7 @@ from worldline.worlds.columns import (
 from worldline.worlds.door import Query
 from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
 from worldline.worlds.instead import Stead
+from worldline.worlds.outcome_trees import OutcomeTrees, asks_nothing_of_the_state
 from worldline.worlds.present import state_answer
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
@@ -98,7 +98,7 @@ class TabulatedWorld:
         self._observe = profile.timed(OBSERVERS, self._observed)
         self._entries: dict[Event, Entry] = {}
         self._templates: dict[int, NodeTemplate] = {}
-        self._answers: dict[tuple[int, Any], dict[int, int]] = {}
+        self._trees = OutcomeTrees(system.layout)
         self._cells = [
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
@@ -236,11 +236,11 @@ class TabulatedWorld:
                     for t in dry_runs
                 ]
             )
-        if _asks_nothing_of_the_state(dry_runs):
+        if asks_nothing_of_the_state(dry_runs):
             entry.outcomes[number] = leaves
         else:
             # A fork without children stands for an event that is no transition.
-            self._plant(entry, number, dry_runs, leaves or (Fork(),))
+            self._trees.plant(entry, number, dry_runs, leaves or (Fork(),))
         return leaves
 
     def answer(self, ask: Ask, value: int) -> int:
@@ -320,61 +320,6 @@ class TabulatedWorld:
     def _operations(self, emitted: list[Change]) -> tuple[Operations, ...]:
         return tuple(self.tables.operations(*change) for change in emitted)
 
-    def _plant(
-        self,
-        entry: Entry,
-        number: int,
-        dry_runs: list[DryRun],
-        leaves: tuple[Tree, ...],
-    ) -> None:
-        """Add executions that depend on the state to the outcome tree."""
-        tree: Any = entry.outcomes.get(number)
-        if tree is None:
-            tree = entry.outcomes[number] = self._inner(entry, dry_runs[0].path[0][0])
-        for dry_run, leaf in zip(dry_runs, leaves, strict=True):
-            node = tree
-            for position, (query, answer) in enumerate(dry_run.path):
-                self._expect(node, query, entry)
-                if position + 1 == len(dry_run.path):
-                    node.children.setdefault(answer, leaf)
-                    break
-                child = node.children.get(answer)
-                if child is None:
-                    child = self._inner(entry, dry_run.path[position + 1][0])
-                    node.children[answer] = child
-                node = child
-
-    def _inner(self, entry: Entry, query: Query) -> Fork | Ask:
-        if query[0] == "choose":
-            return Fork(query)
-        column, index = self._asked(entry, query)
-        before = tuple(o for o in entry.changes if o.column == column)
-        question = (index, query)
-        answers = self._answers.setdefault((column, question), {})
-        return Ask(column, before, question, answers)
-
-    def _expect(self, node: Any, query: Query, entry: Entry) -> None:
-        """Refuse a handler that asks something else than the last time."""
-        before: Query | None = None
-        if isinstance(node, Ask):
-            before = node.question[1]
-        elif isinstance(node, Fork):
-            before = ("choose",)
-        if before is None or before[0] != query[0]:
-            raise Nondeterminism(
-                f"the handler of {entry.event!r}",
-                "did not ask" if before is None else f"asked {before}",
-                f"asked {query}",
-            )
-
-    def _asked(self, entry: Entry, query: Query) -> tuple[int, int]:
-        """Return the column that a query is about, and the index of the asker."""
-        layout = self.system.layout
-        index = layout.columns[entry.column].index
-        if query[0] == "full":
-            return layout.inbox(query[1]), index
-        return layout.hidden(index), index
-
     def _environment(self, entry: Entry, row: Row) -> Callable[[Query], int]:
         """Return what answers a handler's queries from a row.
 
@@ -382,7 +327,7 @@ class TabulatedWorld:
         """
 
         def answer(query: Query) -> int:
-            ask = self._inner(entry, query)
+            ask = self._trees.inner(entry, query)
             value = row[ask.column]  # type: ignore[union-attr]
             for operations in ask.before:  # type: ignore[union-attr]
                 after = operations.get(value)
@@ -404,15 +349,6 @@ class TabulatedWorld:
             return own_events(system, index, hidden, inbox, budget)
         partition = self.cell(Layout.PARTITION, row[Layout.PARTITION])
         return arrivals(system, index, hidden, inbox, budget, partition)
-
-
-def _asks_nothing_of_the_state(dry_runs: list[DryRun]) -> bool:
-    """Say whether the outcomes of a handler are the same in all states."""
-    if not dry_runs[0].path:
-        return True
-    return all(
-        query[0] == "choose" for dry_run in dry_runs for query, _ in dry_run.path
-    )
 
 
 def _no_answer(query: Query) -> int:

@@ -14,8 +14,8 @@ import worldline as wl
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.verdicts import Verdict
-from worldline.steer.steering.findings import Finding
-from worldline.steer.steering.forecasting import Forecast
+from worldline.steer.steering.findings import ForeseenFailure
+from worldline.steer.steering.forecasting import SnapshotForecast
 from worldline.steer.steering.reacting import Reactions, foreseen
 from worldline.trace.format import read
 from worldline.trace.records import StepRecord
@@ -192,18 +192,20 @@ class Told:
         """Foresee a failure that is so many steps away, or none, at a time."""
         self.node.go_on(time)
         findings = tuple(found(one) for one in steps)
-        forecast = Forecast(cast("Any", None), cast("Any", None), findings, 0, is_known)
+        forecast = SnapshotForecast(
+            cast("Any", None), cast("Any", None), findings, 0, is_known
+        )
         self.reactions.take(cast("Beside", self.node), forecast)
 
     def times(self) -> list[tuple[float, int]]:
         return [(time, one.steps) for time, one in self.node.told]
 
 
-def found(steps: int) -> Finding:
+def found(steps: int) -> ForeseenFailure:
     event = Event(Kind.DELIVER, SERVER, name="Grab", peer=SECOND, payload=Grab())
     other = Event(Kind.TIMER, SECOND, name="grab")
     schedule = [(other, ())] * (steps - 1) + [(event, ())]
-    return Finding(SERVER, "one_holder", schedule, steps, "reported")
+    return ForeseenFailure(SERVER, "one_holder", schedule, steps, "reported")
 
 
 def test_a_node_is_told_what_fails_and_of_its_own_first_step() -> None:
@@ -219,7 +221,7 @@ def test_a_node_is_told_what_fails_and_of_its_own_first_step() -> None:
 
 def test_of_a_run_without_a_step_of_the_node_it_is_told_no_step() -> None:
     schedule = [(Event(Kind.TIMER, FIRST, name="grab"), ())]
-    finding = Finding(SERVER, "one_holder", schedule, 1, "elsewhere")
+    finding = ForeseenFailure(SERVER, "one_holder", schedule, 1, "elsewhere")
     assert foreseen(finding) == wl.Foreseen(
         property="one_holder", steps=1, action="elsewhere"
     )

@@ -6,7 +6,7 @@ from typing import final
 
 from worldline.search.predicting.by_cost import SearchByCost
 from worldline.search.question import SearchQuery
-from worldline.worlds.purity.sample import Handler, handler_of
+from worldline.worlds.purity.sample import HandlerKey, handler_of
 
 STATES_PER_AUDIT = 200_000
 """States that are judged for each audit but the first, which takes as long as a few
@@ -25,7 +25,7 @@ class Auditing:
 
     def __init__(self) -> None:
         self._states = self._audits = 0
-        self._met: set[Handler] = set()
+        self._met: set[HandlerKey] = set()
         self.begin_anew()
 
     def begin_anew(self) -> None:

@@ -26,8 +26,8 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.verdicts import UNSEEN, StateVerdict
-from worldline.steer.checking.judge import Judge
-from worldline.steer.checking.questions import Answer, Whole
+from worldline.steer.checking.judge import NodeJudge
+from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.records import MemberRecord
@@ -208,7 +208,7 @@ class ImmediateCheck:
             system = self._system
             index = system.index[beside.me]
             stand = Standpoint(system, index, beside.node)
-            judge = Judge(stand, self._properties, self.errors)
+            judge = NodeJudge(stand, self._properties, self.errors)
             one = self._ones[beside.me] = _OneNode(index, judge)
             self.counts.setdefault(beside.me, CheckCounts())
             one.set_timers(frozenset(beside.timers))
@@ -229,7 +229,7 @@ class ImmediateCheck:
         (counts.uncaught if instead is None else counts.refused).update(against)
         return instead
 
-    def _is_against(self, whole: Whole, before: Answer) -> bool:
+    def _is_against(self, whole: JudgedProperty, before: JudgedAnswer) -> bool:
         """Say whether a property speaks against an event, by its answer before that."""
         if whole.verdict is False:
             return before is not False
@@ -254,7 +254,7 @@ class _OneNode:
         Those that are set.
     """
 
-    def __init__(self, index: int, judge: Judge) -> None:
+    def __init__(self, index: int, judge: NodeJudge) -> None:
         self.index, self.judge = index, judge
         self.given: Mapping[int, MemberRecord] = _NOBODY
         self.records: Mapping[int, MemberRecord] = _NOBODY

@@ -12,12 +12,18 @@ from worldline.model.usercode import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, said
 from worldline.model.verdicts import UNSEEN
-from worldline.steer.checking.questions import FAILS, Answer, Form, Question, Whole
+from worldline.steer.checking.questions import (
+    FAILS,
+    JudgedAnswer,
+    JudgedForm,
+    JudgedProperty,
+    JudgedQuestion,
+)
 from worldline.steer.checking.standpoint import Standpoint
 
 
 @final
-class Judge:
+class NodeJudge:
     """The answers of one node, from what it knows.
 
     Parameters
@@ -43,23 +49,23 @@ class Judge:
         self, stand: Standpoint, properties: list[Property], errors: dict[str, str]
     ) -> None:
         self.stand, self.me = stand, stand.name_of(stand.me)
-        self.spoilt: dict[Question, None] = {}
+        self.spoilt: dict[JudgedQuestion, None] = {}
         self.unseen: dict[str, None] = {}
         self.errors = errors
-        self.readers_of_fields: dict[str, dict[Question, None]] = {}
-        self.readers_of_hidden: dict[Question, None] = {}
-        self.readers_of_others: dict[int, dict[Question, None]] = {}
-        self._forms: dict[tuple[Pure, int], Form] = {}
-        self._asked: list[tuple[Question, Answer]] = []
+        self.readers_of_fields: dict[str, dict[JudgedQuestion, None]] = {}
+        self.readers_of_hidden: dict[JudgedQuestion, None] = {}
+        self.readers_of_others: dict[int, dict[JudgedQuestion, None]] = {}
+        self._forms: dict[tuple[Pure, int], JudgedForm] = {}
+        self._asked: list[tuple[JudgedQuestion, JudgedAnswer]] = []
         self._series = Series()
-        self.wholes = [Whole(self, prop) for prop in properties]
+        self.wholes = [JudgedProperty(self, prop) for prop in properties]
         self.spoilt.update(dict.fromkeys(self.wholes))
 
-    def form(self, function: Pure, arity: int) -> Form:
+    def form(self, function: Pure, arity: int) -> JudgedForm:
         """Return a form, by its function and the number of nodes that this is given."""
         form = self._forms.get((function, arity))
         if form is None:
-            form = self._forms[function, arity] = Form(self, function, arity)
+            form = self._forms[function, arity] = JudgedForm(self, function, arity)
         return form
 
     def field_changed(self, name: str) -> None:
@@ -100,7 +106,7 @@ class Judge:
             for question in self.readers_of_fields.get(name, ()):
                 question.own.pop(name, None)
 
-    def settle(self) -> dict[Whole, Answer]:
+    def settle(self) -> dict[JudgedProperty, JudgedAnswer]:
         """Work out all answers that have to be; they can be taken back until the next.
 
         Returns
@@ -114,9 +120,9 @@ class Judge:
                 series.run(self._settle, _MARK)
         except Diverged as error:
             self._give_up(error)
-        asked: dict[Whole, Answer] = {}
+        asked: dict[JudgedProperty, JudgedAnswer] = {}
         for question, before in self._asked:
-            if type(question) is Whole:
+            if type(question) is JudgedProperty:
                 asked.setdefault(question, before)
         return asked
 
@@ -132,11 +138,11 @@ class Judge:
             else:
                 self.spoilt.pop(question, None)
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: JudgedQuestion) -> None:
         """Work out one answer."""
         before = question.verdict
         self.spoilt.pop(question, None)
-        now: Answer
+        now: JudgedAnswer
         activity.guarding = True
         try:
             now = question.answer()
@@ -153,7 +159,7 @@ class Judge:
         if now is not before:
             question.tell(before)
 
-    def leave(self, question: Question) -> None:
+    def leave(self, question: JudgedQuestion) -> None:
         """Forget a question that nobody asks any more."""
         self.spoilt.pop(question, None)
         for readers in self._readers():
@@ -171,7 +177,7 @@ class Judge:
             question.tell(before)
         self.spoilt.clear()
 
-    def _readers(self) -> Iterator[dict[Question, None]]:
+    def _readers(self) -> Iterator[dict[JudgedQuestion, None]]:
         yield from self.readers_of_fields.values()
         yield self.readers_of_hidden
         yield from self.readers_of_others.values()

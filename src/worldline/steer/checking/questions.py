@@ -33,19 +33,19 @@ class Judges(Protocol):
 
     stand: Standpoint
     me: NodeId
-    spoilt: dict[Question, None]
+    spoilt: dict[JudgedQuestion, None]
     unseen: dict[str, None]
-    readers_of_fields: dict[str, dict[Question, None]]
-    readers_of_hidden: dict[Question, None]
-    readers_of_others: dict[int, dict[Question, None]]
+    readers_of_fields: dict[str, dict[JudgedQuestion, None]]
+    readers_of_hidden: dict[JudgedQuestion, None]
+    readers_of_others: dict[int, dict[JudgedQuestion, None]]
 
-    def form(self, function: Pure, arity: int) -> Form:
+    def form(self, function: Pure, arity: int) -> JudgedForm:
         """Return a form, by its function and the number of nodes that this is given."""
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: JudgedQuestion) -> None:
         """Work out one answer."""
 
-    def leave(self, question: Question) -> None:
+    def leave(self, question: JudgedQuestion) -> None:
         """Forget a question that nobody asks any more."""
 
 
@@ -60,11 +60,11 @@ class Failing(enum.Enum):
 
 FAILS = Failing.FAILS
 
-Answer: TypeAlias = StateVerdict | Literal[Failing.FAILS] | None
+JudgedAnswer: TypeAlias = StateVerdict | Literal[Failing.FAILS] | None
 """What is known of a question; None before it is asked."""
 
 
-class Question:
+class JudgedQuestion:
     """A question about what a node knows, which its view reads.
 
     Attributes
@@ -82,7 +82,7 @@ class Question:
 
     def __init__(self, judge: Judges) -> None:
         self._judge, self._stand = judge, judge.stand
-        self.verdict: Answer = None
+        self.verdict: JudgedAnswer = None
         self.view = View(judge.stand.system, self)
         self.own: dict[str, Any] = self.view[judge.me].__dict__
 
@@ -95,7 +95,7 @@ class Question:
         """Work out the answer."""
         raise NotImplementedError
 
-    def tell(self, before: Answer) -> None:
+    def tell(self, before: JudgedAnswer) -> None:
         """Let those know who depend on it that the answer is another one."""
 
     # -------------------------------------------------------------- as a view's reader
@@ -147,7 +147,7 @@ class Question:
 
 
 @final
-class Whole(Question):
+class JudgedProperty(JudgedQuestion):
     """A property."""
 
     def __init__(self, judge: Judges, prop: Property) -> None:
@@ -161,7 +161,7 @@ class Whole(Question):
     def answer(self) -> StateVerdict:
         return self.prop.answer(self.view)
 
-    def tell(self, before: Answer) -> None:
+    def tell(self, before: JudgedAnswer) -> None:
         unseen = self._judge.unseen
         if type(self.verdict) is bool:
             unseen.pop(self.name, None)
@@ -170,10 +170,12 @@ class Whole(Question):
 
 
 @final
-class Element(Question):
+class JudgedElement(JudgedQuestion):
     """An element of a ``for_each`` form."""
 
-    def __init__(self, judge: Judges, form: Form, nodes: tuple[NodeId, ...]) -> None:
+    def __init__(
+        self, judge: Judges, form: JudgedForm, nodes: tuple[NodeId, ...]
+    ) -> None:
         super().__init__(judge)
         self._form, self._nodes = form, nodes
 
@@ -206,12 +208,12 @@ class Element(Question):
                 return held
         return seen_for(self._form.function, self.view, self._nodes)
 
-    def tell(self, before: Answer) -> None:
+    def tell(self, before: JudgedAnswer) -> None:
         self._form.turn(before, self.verdict)
 
 
 @final
-class Form:
+class JudgedForm:
     """A ``for_each`` form: whether a function holds for all nodes, or pairs of them.
 
     Attributes
@@ -224,15 +226,15 @@ class Form:
 
     def __init__(self, judge: Judges, function: Pure, arity: int) -> None:
         self.function = function
-        self.askers: dict[Question, None] = {}
+        self.askers: dict[JudgedQuestion, None] = {}
         self.asserts = False
         self._judge, self._arity = judge, arity
-        self._elements: dict[tuple[int, ...], Element] = {}
+        self._elements: dict[tuple[int, ...], JudgedElement] = {}
         self._falses = self._unseens = self._failing = 0
         self._has_absent = False
         self.know()
 
-    def answer(self) -> Answer:
+    def answer(self) -> JudgedAnswer:
         """Return the answer for all elements, each of which is asked if it has to be."""
         for element in self._elements.values():
             if element in self._judge.spoilt:
@@ -249,14 +251,14 @@ class Form:
             judge.leave(gone)
         ids = judge.stand.system.ids
         for nodes in sorted(known - elements.keys()):
-            made = Element(judge, self, tuple(ids[index] for index in nodes))
+            made = JudgedElement(judge, self, tuple(ids[index] for index in nodes))
             elements[nodes] = made
             judge.spoilt[made] = None
         self._has_absent = len(known) < comb(len(ids), self._arity)
         if self._said() is not before:
             self._spoil_askers()
 
-    def turn(self, before: Answer, now: Answer) -> None:
+    def turn(self, before: JudgedAnswer, now: JudgedAnswer) -> None:
         """Take note that an element has another answer."""
         said = self._said()
         self._count(before, -1)
@@ -264,7 +266,7 @@ class Form:
         if self._said() is not said:
             self._spoil_askers()
 
-    def _count(self, verdict: Answer, change: int) -> None:
+    def _count(self, verdict: JudgedAnswer, change: int) -> None:
         if verdict is False:
             self._falses += change
         elif verdict is UNSEEN:
@@ -272,7 +274,7 @@ class Form:
         elif verdict is FAILS:
             self._failing += change
 
-    def _said(self) -> Answer:
+    def _said(self) -> JudgedAnswer:
         if self._failing:
             return FAILS
         if self._falses:

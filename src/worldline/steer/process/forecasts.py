@@ -20,10 +20,10 @@ from worldline.steer.process.shapes import listed
 from worldline.steer.process.works import AnswersQuestions
 from worldline.steer.snapshots.assembling import begun_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
-from worldline.steer.steering.findings import Finding, Handed
-from worldline.steer.steering.forecasting import Forecast, Forecaster
+from worldline.steer.steering.findings import ForeseenFailure, Handed
+from worldline.steer.steering.forecasting import Forecaster, SnapshotForecast
 from worldline.steer.steering.handing import letter_of, path_of
-from worldline.steer.steering.modes import Mode, SteeringOptions
+from worldline.steer.steering.modes import SteeringMode, SteeringOptions
 from worldline.steer.steering.reporting import trace_of
 from worldline.trace.journal.messagepack import pack, unpack
 from worldline.trace.json_checks import Malformed
@@ -39,7 +39,7 @@ def forecasting(system: System, options: bytes) -> AnswersQuestions:
     forecaster = Forecaster(system, chosen)
     questions, answers = QuestionCodec(system), _answers(system)
 
-    def found(question: PredictorQuestion) -> Iterator[Forecast]:
+    def found(question: PredictorQuestion) -> Iterator[SnapshotForecast]:
         if question.path is None:
             assert question.snapshot is not None
             yield from forecaster.forecasts(question.snapshot)
@@ -91,7 +91,7 @@ class ProcessForecasts:
         self,
         beside: Beside,
         snapshot: NeighbourhoodSnapshot,
-        answer: Callable[[Forecast], None],
+        answer: Callable[[SnapshotForecast], None],
     ) -> None:
         """Have predicted what may follow a snapshot."""
         question = PredictorQuestion(snapshot.node, snapshot)
@@ -102,7 +102,7 @@ class ProcessForecasts:
         beside: Beside,
         path: KnownPath,
         snapshot: NeighbourhoodSnapshot | None,
-        answer: Callable[[Forecast], None],
+        answer: Callable[[SnapshotForecast], None],
     ) -> None:
         """Have tried a path that another node has found."""
         letter = letter_of(path)
@@ -122,7 +122,7 @@ class ProcessForecasts:
         who: Any,
         question: PredictorQuestion,
         snapshot: NeighbourhoodSnapshot | None,
-        answer: Callable[[Forecast], None],
+        answer: Callable[[SnapshotForecast], None],
     ) -> None:
         take = partial(self._take, beside, snapshot, answer)
         self._predictor.ask(who, self._questions.encode(question), take)
@@ -131,7 +131,7 @@ class ProcessForecasts:
         self,
         beside: Beside,
         snapshot: NeighbourhoodSnapshot | None,
-        answer: Callable[[Forecast], None],
+        answer: Callable[[SnapshotForecast], None],
         data: bytes,
     ) -> None:
         """Take a part of an answer, if the life that asked lasts."""
@@ -142,22 +142,26 @@ class ProcessForecasts:
 
     def _forecast(
         self, snapshot: NeighbourhoodSnapshot, told: PredictorAnswer
-    ) -> Forecast:
+    ) -> SnapshotForecast:
         try:
             findings = [self._finding(snapshot, one) for one in told.failures]
             # Most have none, and to put a state together takes a while.
             begin = begun_from(self._system, snapshot) if findings else Beginning([])
         except WorldlineError as error:
             raise Malformed("", f"what is none of this system: {error}") from None
-        return Forecast(snapshot, begin, tuple(findings), told.states, told.is_known)
+        return SnapshotForecast(
+            snapshot, begin, tuple(findings), told.states, told.is_known
+        )
 
-    def _finding(self, snapshot: NeighbourhoodSnapshot, told: FoundFailure) -> Finding:
+    def _finding(
+        self, snapshot: NeighbourhoodSnapshot, told: FoundFailure
+    ) -> ForeseenFailure:
         *_, run = schedule_of(told.trace, self._onward)
         handed = None
         if told.handed is not None:
             to, letter = told.handed
             handed = Handed(to, path_of(self._system, letter))
-        return Finding(
+        return ForeseenFailure(
             self._system.ids[snapshot.node],
             told.property,
             tuple(run),
@@ -189,7 +193,7 @@ def _chosen(options: bytes) -> SteeringOptions:
         unpack(options), str, int, int | None, str | None, bool, bool
     )
     return SteeringOptions(
-        mode=Mode(mode),
+        mode=SteeringMode(mode),
         max_states=states,
         repeat_cost=cost,
         faults=faults,
@@ -202,7 +206,7 @@ def _answers(system: System) -> AnswerCodec:
     return AnswerCodec(system, get_args(Action))
 
 
-def _answer(onward: System, forecast: Forecast) -> PredictorAnswer:
+def _answer(onward: System, forecast: SnapshotForecast) -> PredictorAnswer:
     return PredictorAnswer(
         forecast.is_known,
         forecast.states,
@@ -210,7 +214,9 @@ def _answer(onward: System, forecast: Forecast) -> PredictorAnswer:
     )
 
 
-def _failure(onward: System, forecast: Forecast, one: Finding) -> FoundFailure:
+def _failure(
+    onward: System, forecast: SnapshotForecast, one: ForeseenFailure
+) -> FoundFailure:
     handed = None
     if one.handed is not None:
         letter = letter_of(one.handed.path)

@@ -20,8 +20,9 @@ from worldline.model.network import Capability
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
-from worldline.steer.snapshots.node_keeper import NodeKeeper, Setting
+from worldline.steer.snapshots.node_keeper import NodeKeeper
 from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.post import Setting
 from worldline.steer.snapshots.record_bytes import RecordBytes
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
 from worldline.trace.journal.codec import Codec

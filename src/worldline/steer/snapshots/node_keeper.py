@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-from worldline.model.system import System
 from worldline.steer.snapshots.agreement import has_orphans
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.answering import Answering
-from worldline.steer.snapshots.channels import MOST_UNTOLD, NUMBER, Carriers, Channels
+from worldline.steer.snapshots.channels import MOST_UNTOLD, NUMBER, Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.gathering import Gather, KnownBodies, following
 from worldline.steer.snapshots.letters import (
@@ -28,12 +26,11 @@ from worldline.steer.snapshots.letters import (
     Same,
     SnapshotLetter,
     read,
-    write,
 )
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
 from worldline.steer.snapshots.neighbourhood import hops_of, neighbourhood
-from worldline.steer.snapshots.options import GatherOptions
-from worldline.steer.snapshots.record_bytes import RecordBytes, is_number
+from worldline.steer.snapshots.post import Post, Setting
+from worldline.steer.snapshots.record_bytes import is_number
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
 from worldline.steer.snapshots.taking import CheckpointTaker
 from worldline.steer.snapshots.when import Occasions
@@ -43,30 +40,6 @@ from worldline.worlds.companions import Beside
 
 _SPARED = 0.5
 """The part of what it may save up that a node keeps for answers, if a gather can wait."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What all nodes of a runtime share.
-
-    Attributes
-    ----------
-    companion
-        The name of the companion, by which letters are addressed.
-    frame
-        Bytes that a frame adds to a letter.
-    taken
-        Takes each snapshot.
-    """
-
-    system: System
-    options: GatherOptions
-    carriers: Carriers
-    bytes: RecordBytes
-    companion: str
-    frame: int
-    taken: Callable[[NeighbourhoodSnapshot], None]
 
 
 @final
@@ -103,6 +76,7 @@ class NodeKeeper:
             self.counts,
         )
         self._allowance = LetterAllowance(setting.options, beside.now)
+        self._post = Post(setting, index, beside, self._allowance, self.counts)
         self._answering = Answering(
             self._log, self._allowance, self.counts, self._neighbours
         )
@@ -122,7 +96,7 @@ class NodeKeeper:
         if self._gather is not None:
             self._gather.close()
         self._beside, self._gather, self._latest = beside, None, None
-        self._taker.beside = beside
+        self._taker.beside = self._post.beside = beside
         self._occasions, self._has_started = None, False
         self._channels.begin(beside.incarnation)
 
@@ -201,13 +175,11 @@ class NodeKeeper:
 
     def reaches(self, peer: int) -> bool:
         """Say whether a letter can be sent to a peer without help."""
-        if not self._setting.carriers.is_connected:
-            return True
-        return self._beside.life_of(self._system.ids[peer]) is not None
+        return self._post.reaches(peer)
 
     def ask(self, peer: int, letter: Request, via: int | None) -> None:
         """Send a request, over another node if there is no connection."""
-        self._send(peer, letter, None if self.reaches(peer) else via)
+        self._post.send(peer, letter, None if self.reaches(peer) else via)
 
     def untold(self, peer: int, number: int) -> tuple[int, int] | None:
         """Return what to tell a peer that was received, at the time of a number."""
@@ -346,16 +318,7 @@ class NodeKeeper:
             return
         told = self._channels.untold(peer)
         if told is not None:
-            self._send(peer, Received(self._log.number, *told), None)
-
-    def _send(self, peer: int, letter: SnapshotLetter, via: int | None) -> None:
-        if via is not None:
-            letter, peer = Relay(peer, write(letter)), via
-        body = write(letter)
-        size = len(body) + self._setting.frame
-        self.counts.sent += size
-        self._allowance.spend(size, self._beside.now)
-        self._beside.tell(self._system.ids[peer], self._setting.companion, body)
+            self._post.send(peer, Received(self._log.number, *told))
 
     def _take_letter(self, peer: int, letter: SnapshotLetter, via: int | None) -> None:
         match letter:
@@ -369,7 +332,7 @@ class NodeKeeper:
                     self._force(letter.number, has_news=False)
                 self._acknowledge(peer, letter)
             case Relay():
-                self._relay(peer, letter)
+                self._post.relay(peer, letter)
             case Relayed():
                 if via is not None or letter.origin >= len(self._system.ids):
                     raise Malformed("", "a letter from nobody")
@@ -391,25 +354,14 @@ class NodeKeeper:
             if request.number > self._log.number:
                 self._force(request.number, has_news=bool(request.flags & NEWS))
             self._acknowledge(peer, request)
-            self._send(peer, self._answering.answer(peer, request), via)
+            self._post.send(peer, self._answering.answer(peer, request), via)
             return
         refusal = self._answering.refusal(request, now)
         if refusal is not None:
-            self._send(peer, refusal, via)
+            self._post.send(peer, refusal, via)
 
     def _acknowledge(self, peer: int, letter: Request | Received) -> None:
         """Take note of what a peer has received; it is no later than this node's time."""
         now = self._beside.now
         if letter.life:
             self._channels.acknowledge(peer, letter.life, letter.received, now)
-
-    def _relay(self, origin: int, letter: Relay) -> None:
-        if letter.to >= len(self._system.ids):
-            raise Malformed("", "a letter to nobody")
-        is_allowed = self._allowance.allows(self._beside.now)
-        if (
-            letter.to not in (origin, self._index)
-            and self.reaches(letter.to)
-            and is_allowed
-        ):
-            self._send(letter.to, Relayed(origin, letter.letter), None)

@@ -22,8 +22,8 @@ from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
 from worldline.steer.steering.counts import SteeringCounts
-from worldline.steer.steering.findings import Handed, Refusal
-from worldline.steer.steering.forecasting import Forecast
+from worldline.steer.steering.findings import Handed, RefusedEvent
+from worldline.steer.steering.forecasting import SnapshotForecast
 from worldline.steer.steering.handing import MARK, letter_of, path_of
 from worldline.steer.steering.modes import SteeringOptions
 from worldline.steer.steering.reacting import Reactions
@@ -51,7 +51,7 @@ class Predicts(Protocol):
         self,
         beside: Beside,
         snapshot: NeighbourhoodSnapshot,
-        answer: Callable[[Forecast], None],
+        answer: Callable[[SnapshotForecast], None],
     ) -> None:
         """Have predicted what may follow a snapshot, and answer later, if this life lasts."""
 
@@ -60,7 +60,7 @@ class Predicts(Protocol):
         beside: Beside,
         path: KnownPath,
         snapshot: NeighbourhoodSnapshot | None,
-        answer: Callable[[Forecast], None],
+        answer: Callable[[SnapshotForecast], None],
     ) -> None:
         """Have tried a path that another node has found, and answer if there is a need."""
 
@@ -123,7 +123,7 @@ class Steering(Companion):
         self._beside: dict[NodeId, Beside] = {}
         self._last: dict[NodeId, Any] = {}
         self._why: dict[NodeId, str] = {}
-        self.refusals: list[Refusal] = []
+        self.refusals: list[RefusedEvent] = []
         self._unchanged: dict[NodeId, Unchanged] = {}
         self._still: dict[NodeId, list[Handed]] = {}
         self._handed: dict[NodeId, dict[tuple[NodeId, KnownPath], float]] = {}
@@ -216,7 +216,7 @@ class Steering(Companion):
         self._why[beside.me] = why
         if len(self.refusals) < _MOST_REFUSALS:
             said = shorten(repr(event), 200)
-            self.refusals.append(Refusal(beside.now, beside.me.name, said, why))
+            self.refusals.append(RefusedEvent(beside.now, beside.me.name, said, why))
 
     def note(self, beside: Beside) -> str:
         """Return why the last event was refused."""
@@ -283,7 +283,7 @@ class Steering(Companion):
         self._counts[beside.me].handed += 1
         beside.tell(handed.to, self.name, letter)
 
-    def _answered(self, forecast: Forecast) -> None:
+    def _answered(self, forecast: SnapshotForecast) -> None:
         me = self._system.ids[forecast.snapshot.node]
         counts, beside = self._counts[me], self._beside[me]
         counts.predictions += not forecast.is_known
@@ -306,7 +306,7 @@ class Steering(Companion):
             self._install(forecast)
         self._reactions.take(beside, forecast)
 
-    def _install(self, forecast: Forecast) -> None:
+    def _install(self, forecast: SnapshotForecast) -> None:
         """Let the filters of a forecast stand."""
         me, time = self._system.ids[forecast.snapshot.node], forecast.snapshot.time
         counts, standing = self._counts[me], self._standing[me]

@@ -26,7 +26,7 @@ class Handed:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ForeseenFailure:
     """A failure that may come.
 
     Attributes
@@ -57,7 +57,7 @@ class Finding:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedEvent:
     """An event that a node refused.
 
     Attributes

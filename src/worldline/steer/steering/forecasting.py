@@ -25,7 +25,7 @@ from worldline.search.predicting.predictor import Predictor
 from worldline.search.predicting.report import Prediction, PredictReport
 from worldline.steer.snapshots.assembling import begun_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
-from worldline.steer.steering.findings import Finding, Handed
+from worldline.steer.steering.findings import ForeseenFailure, Handed
 from worldline.steer.steering.modes import SteeringOptions
 
 _KEPT = 32
@@ -34,7 +34,7 @@ _KEPT = 32
 
 @final
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class SnapshotForecast:
     """What was found from one snapshot.
 
     Attributes
@@ -53,7 +53,7 @@ class Forecast:
 
     snapshot: NeighbourhoodSnapshot
     begin: Beginning
-    findings: tuple[Finding, ...]
+    findings: tuple[ForeseenFailure, ...]
     states: int
     is_known: bool
 
@@ -93,7 +93,7 @@ class Forecaster:
         """The system with the faults that may happen in a prediction."""
         return self._predictor.onward
 
-    def forecasts(self, snapshot: NeighbourhoodSnapshot) -> Iterator[Forecast]:
+    def forecasts(self, snapshot: NeighbourhoodSnapshot) -> Iterator[SnapshotForecast]:
         """Yield what known paths lead to from a snapshot, and then what is predicted."""
         begin = begun_from(self._system, snapshot)
         me = self._system.ids[snapshot.node]
@@ -104,12 +104,12 @@ class Forecaster:
 
     def tried(
         self, node: int, path: KnownPath, snapshot: NeighbourhoodSnapshot | None
-    ) -> Forecast | None:
+    ) -> SnapshotForecast | None:
         """Take a path that another node has found; try it, if there is a snapshot.
 
         Returns
         -------
-        Forecast or None
+        SnapshotForecast or None
             What to do about it; None if nothing fails, or nothing is to be done.
         """
         self._keep(node, path)
@@ -119,19 +119,21 @@ class Forecaster:
         finding = self._again(self._system.ids[node], begin, path)
         if finding is None:
             return None
-        return Forecast(snapshot, begin, (finding,), 0, is_known=True)
+        return SnapshotForecast(snapshot, begin, (finding,), 0, is_known=True)
 
     # ------------------------------------------------------------------------ inside
 
     def _known(
         self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
-    ) -> Forecast:
+    ) -> SnapshotForecast:
         """Try again the paths on which something failed before."""
         tried = [self._again(me, begin, path) for path in self._of(snapshot.node)]
         found = tuple(one for one in tried if one is not None)
-        return Forecast(snapshot, begin, found, 0, is_known=True)
+        return SnapshotForecast(snapshot, begin, found, 0, is_known=True)
 
-    def _again(self, me: NodeId, begin: Beginning, path: KnownPath) -> Finding | None:
+    def _again(
+        self, me: NodeId, begin: Beginning, path: KnownPath
+    ) -> ForeseenFailure | None:
         """Try a known path; return what can be done about it, if it still fails.
 
         The filter keeps that path from failing; whether others fail for it, the
@@ -142,15 +144,15 @@ class Forecaster:
             return None
         name, cost = path.property, len(schedule)
         if not self._options.installs:
-            return Finding(me, name, schedule, cost, "reported")
+            return ForeseenFailure(me, name, schedule, cost, "reported")
         for one in candidates(schedule, me, exact=self._options.exact):
             if fails_again(self.onward, begin, path, [one]) is None:
-                return Finding(me, name, schedule, cost, "filter", one)
+                return ForeseenFailure(me, name, schedule, cost, "filter", one)
         return None
 
     def _predicted(
         self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
-    ) -> Forecast:
+    ) -> SnapshotForecast:
         report = self._predictor.predict(begin)
         findings = []
         for prediction in report.predictions:
@@ -165,11 +167,15 @@ class Forecaster:
                 to = first_who_can_act(schedule, [one for one in others if one != me])
                 handed = None if to is None else Handed(to, path)
             findings.append(
-                Finding(me, name, schedule, prediction.cost, action, chosen, handed)
+                ForeseenFailure(
+                    me, name, schedule, prediction.cost, action, chosen, handed
+                )
             )
             self._keep(snapshot.node, path)
         self._predictor.forget()
-        return Forecast(snapshot, begin, tuple(findings), report.states, is_known=False)
+        return SnapshotForecast(
+            snapshot, begin, tuple(findings), report.states, is_known=False
+        )
 
     def _acted(
         self,

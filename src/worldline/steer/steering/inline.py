@@ -10,7 +10,7 @@ from worldline.model.system import System
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.companion import Steering
-from worldline.steer.steering.forecasting import Forecast, Forecaster
+from worldline.steer.steering.forecasting import Forecaster, SnapshotForecast
 from worldline.steer.steering.modes import SteeringOptions
 from worldline.steer.steering.reporting import Findings
 from worldline.worlds.companions import Beside
@@ -38,7 +38,7 @@ class InlinePredictor:
         self,
         beside: Beside,
         snapshot: NeighbourhoodSnapshot,
-        answer: Callable[[Forecast], None],
+        answer: Callable[[SnapshotForecast], None],
     ) -> None:
         """Predict what may follow a snapshot."""
         for forecast in self._forecaster.forecasts(snapshot):
@@ -52,7 +52,7 @@ class InlinePredictor:
         beside: Beside,
         path: KnownPath,
         snapshot: NeighbourhoodSnapshot | None,
-        answer: Callable[[Forecast], None],
+        answer: Callable[[SnapshotForecast], None],
     ) -> None:
         """Try a path that another node has found."""
         index = self._forecaster.onward.index[beside.me]

@@ -11,7 +11,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.faults import Faults
 
 
-class Mode(enum.Enum):
+class SteeringMode(enum.Enum):
     """What is done about failures that are to come."""
 
     OFF = "off"
@@ -29,12 +29,12 @@ class Mode(enum.Enum):
     @property
     def predicts(self) -> bool:
         """Whether nodes gather snapshots and predict."""
-        return self in (Mode.PREDICT, Mode.STEER)
+        return self in (SteeringMode.PREDICT, SteeringMode.STEER)
 
     @property
     def checks(self) -> bool:
         """Whether the effects of each event are checked before they leave."""
-        return self in (Mode.CHECK, Mode.STEER)
+        return self in (SteeringMode.CHECK, SteeringMode.STEER)
 
 
 @final
@@ -63,7 +63,7 @@ class SteeringOptions:
         Whether a filter blocks the content that was predicted alone.
     """
 
-    mode: Mode = Mode.STEER
+    mode: SteeringMode = SteeringMode.STEER
     every: float = 10.0
     bandwidth: float = 10_000.0
     max_states: int = 3_000
@@ -79,7 +79,7 @@ class SteeringOptions:
     @property
     def installs(self) -> bool:
         """Whether filters are installed."""
-        return self.filters and self.mode is Mode.STEER
+        return self.filters and self.mode is SteeringMode.STEER
 
     @property
     def vets(self) -> bool:

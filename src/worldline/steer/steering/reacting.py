@@ -14,8 +14,8 @@ from typing import final
 from worldline.model.data.identity import NodeId
 from worldline.model.foreseen import Foreseen
 from worldline.model.system import System
-from worldline.steer.steering.findings import Finding
-from worldline.steer.steering.forecasting import Forecast
+from worldline.steer.steering.findings import ForeseenFailure
+from worldline.steer.steering.forecasting import SnapshotForecast
 from worldline.worlds.companions import Beside
 
 
@@ -75,7 +75,7 @@ class Reactions:
         """Forget what a node was told in a life before."""
         self._told.pop(me, None)
 
-    def take(self, beside: Beside, forecast: Forecast) -> None:
+    def take(self, beside: Beside, forecast: SnapshotForecast) -> None:
         """Take what a node foresees, now or once its handler may be called."""
         if beside.me not in self._handlers:
             return
@@ -91,7 +91,9 @@ class Reactions:
             elif not forecast.is_known:
                 self._tell_again(beside, finding, last)
 
-    def _tell_again(self, beside: Beside, finding: Finding, last: _LastTold) -> None:
+    def _tell_again(
+        self, beside: Beside, finding: ForeseenFailure, last: _LastTold
+    ) -> None:
         """Tell a node what it foresees still, in place of what it was not told yet."""
         last.forget()
         left = last.time + self._every - beside.now
@@ -100,7 +102,7 @@ class Reactions:
         else:
             last.forget = beside.later(left, partial(self._tell, beside, finding))
 
-    def _tell(self, beside: Beside, finding: Finding) -> None:
+    def _tell(self, beside: Beside, finding: ForeseenFailure) -> None:
         """Tell a node what it foresees, in place of what it was told before."""
         me = beside.me
         last = self._told[me].get(finding.property)
@@ -124,7 +126,7 @@ class Reactions:
         return did_wait
 
 
-def foreseen(finding: Finding) -> Foreseen:
+def foreseen(finding: ForeseenFailure) -> Foreseen:
     """Return what the node of a finding is told of it."""
     events = (event for event, _ in finding.schedule)
     mine = (one for one in events if one.node == finding.node and one.kind.runs_handler)

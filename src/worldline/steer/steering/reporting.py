@@ -11,8 +11,8 @@ from worldline.model.verdicts import Verdict
 from worldline.runs.evidence import DIRECTORY, file_of, untaken, why_unwritten
 from worldline.runs.record import Ending, declared, record
 from worldline.runs.start import Beginning
-from worldline.steer.steering.findings import Finding, FoundOften
-from worldline.steer.steering.forecasting import Forecast
+from worldline.steer.steering.findings import ForeseenFailure, FoundOften
+from worldline.steer.steering.forecasting import SnapshotForecast
 from worldline.trace.records import Trace
 from worldline.worlds.direct import DirectWorld
 
@@ -34,7 +34,7 @@ class Findings:
         self._seed = seed
         self._found: dict[str, FoundOften] = {}
 
-    def take(self, system: System, forecast: Forecast, now: float) -> None:
+    def take(self, system: System, forecast: SnapshotForecast, now: float) -> None:
         """Take what was predicted.
 
         Parameters
@@ -73,7 +73,9 @@ class Findings:
         return tuple(sorted(self._found.values(), key=lambda one: -one.count))
 
 
-def trace_of(system: System, begin: Beginning, finding: Finding, seed: int) -> Trace:
+def trace_of(
+    system: System, begin: Beginning, finding: ForeseenFailure, seed: int
+) -> Trace:
     """Return the run of a finding as a trace that begins in its snapshot."""
     start = next(one for one in begin.charged(system.faults).starts if one.snapshot)
     prop = declared(system, finding.property)

@@ -35,12 +35,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import worldline as wl
+from worldline.zoo.randtree.eager import EagerRandTree
 from worldline.zoo.randtree.properties import PROPERTIES
-from worldline.zoo.randtree.protocol import (
-    RECOVERY_PERIOD,
-    EagerRandTree,
-    RandTree,
-)
+from worldline.zoo.randtree.protocol import RECOVERY_PERIOD, RandTree
 from worldline.zoo.randtree.starts import STARTS, Start, joined_by
 
 _OPTIONS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import TypeAlias
 
 import worldline as wl
 
@@ -89,3 +90,7 @@ class ProbeJoin:
     """There is a tree with a smaller root than yours: join it."""
 
     root: wl.NodeId
+
+
+Lasting: TypeAlias = Remove | Rejoin | UpdateSiblings | NewRoot
+"""What a node has to learn, even if it does so late."""

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import TypeAlias
 
 import worldline as wl
 from worldline.zoo.randtree.messages import (
     Join,
     JoinReply,
+    Lasting,
     NewRoot,
     Probe,
     ProbeJoin,
@@ -27,9 +27,6 @@ from worldline.zoo.randtree.messages import (
     Status,
     UpdateSiblings,
 )
-
-Lasting: TypeAlias = Remove | Rejoin | UpdateSiblings | NewRoot
-"""What a node has to learn, even if it does so late."""
 
 JOIN_TIMEOUT, RECOVERY_PERIOD = 5.0, 600.0
 """Seconds; they count where time does."""
@@ -399,19 +396,3 @@ class RandTree:
     ) -> None:
         if self.is_root() and msg.root < self.me:
             self._seek(ctx, msg.root, bug="rt6")
-
-
-@wl.node
-class EagerRandTree(RandTree):
-    """A node that probes more often, or less, than the papers' do.
-
-    Attributes
-    ----------
-    period
-        Seconds between two probes.
-    """
-
-    period: float = RECOVERY_PERIOD
-
-    def recovery_period(self) -> float:
-        return self.period

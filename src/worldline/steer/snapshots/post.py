@@ -1,0 +1,99 @@
+"""How letters of a node leave: straight, or over another where there is no connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from worldline.model.system import System
+from worldline.steer.snapshots.allowance import LetterAllowance
+from worldline.steer.snapshots.channels import Carriers
+from worldline.steer.snapshots.counts import SnapshotCounts
+from worldline.steer.snapshots.letters import Relay, Relayed, SnapshotLetter, write
+from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.record_bytes import RecordBytes
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot
+from worldline.trace.json_checks import Malformed
+from worldline.worlds.companions import Beside
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all nodes of a runtime share.
+
+    Attributes
+    ----------
+    companion
+        The name of the companion, by which letters are addressed.
+    frame
+        Bytes that a frame adds to a letter.
+    taken
+        Takes each snapshot.
+    """
+
+    system: System
+    options: GatherOptions
+    carriers: Carriers
+    bytes: RecordBytes
+    companion: str
+    frame: int
+    taken: Callable[[NeighbourhoodSnapshot], None]
+
+
+@final
+class Post:
+    """What sends the letters of one node, and passes on those of others.
+
+    Attributes
+    ----------
+    beside
+        Its present life.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        index: int,
+        beside: Beside,
+        allowance: LetterAllowance,
+        counts: SnapshotCounts,
+    ) -> None:
+        self.beside = beside
+        self._setting, self._index, self._ids = setting, index, setting.system.ids
+        self._allowance, self._counts = allowance, counts
+
+    def reaches(self, peer: int) -> bool:
+        """Say whether a letter can be sent to a peer without help."""
+        if not self._setting.carriers.is_connected:
+            return True
+        return self.beside.life_of(self._ids[peer]) is not None
+
+    def send(self, peer: int, letter: SnapshotLetter, via: int | None = None) -> None:
+        """Send a letter, over another node if one is given."""
+        if via is not None:
+            letter, peer = Relay(peer, write(letter)), via
+        body = write(letter)
+        size = len(body) + self._setting.frame
+        self._counts.sent += size
+        self._allowance.spend(size, self.beside.now)
+        self.beside.tell(self._ids[peer], self._setting.companion, body)
+
+    def relay(self, origin: int, letter: Relay) -> None:
+        """Pass on a letter, if that is possible and allowed.
+
+        Raises
+        ------
+        Malformed
+            If it is to nobody.
+        """
+        if letter.to >= len(self._ids):
+            raise Malformed("", "a letter to nobody")
+        is_allowed = self._allowance.allows(self.beside.now)
+        if (
+            letter.to not in (origin, self._index)
+            and self.reaches(letter.to)
+            and is_allowed
+        ):
+            self.send(letter.to, Relayed(origin, letter.letter))
