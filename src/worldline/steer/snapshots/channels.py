@@ -57,14 +57,18 @@ class Carriers:
         return self._connects[number_of(self._network, part, type(message))]
 
 
+_LOOK_S = 1.0
+"""Seconds between two looks for datagrams that are too old to be under way."""
+
+
 @final
 class Channel:
     """A node's ends of the two channels with one peer, in one life of the node.
 
     Attributes
     ----------
-    last
-        When the last message went or came.
+    last, looked
+        When the last message went or came, and when somebody looked for what is too old.
     life
         That of the peer to whose messages `received` refers; 0 before the first.
     untold
@@ -83,6 +87,7 @@ class Channel:
         "heard",
         "last",
         "life",
+        "looked",
         "opened",
         "others",
         "received",
@@ -100,7 +105,7 @@ class Channel:
         self.stale: HeardEnd | None = None
         self.opened: int | None = None
         self.others: dict[int, float] = {}
-        self.last = 0.0
+        self.last = self.looked = 0.0
 
     def record(self, life: int | None) -> ChannelRecord:
         """Return what a checkpoint says of it.
@@ -155,9 +160,11 @@ class Channel:
     def forget(self, now: float) -> None:
         """Forget datagrams that were sent long ago, and what was missing for long."""
         before = now - MEMORY_S
-        if any(at is not None and at < before for _, at in self.tail):
+        if self.tail and now >= self.looked + _LOOK_S:
+            self.looked = now
             kept = [one for one in self.tail if one[1] is None or one[1] >= before]
-            self.tail = deque(kept)
+            if len(kept) < len(self.tail):
+                self.tail = deque(kept)
         while self.others:
             first = min(self.others)
             if self.others[first] >= before and len(self.others) <= MOST_OTHERS:

@@ -14,6 +14,10 @@ from worldline.steer.snapshots.options import GatherOptions
 from worldline.worlds.companions import Beside
 
 
+_GLANCE_S = 0.02
+"""Seconds between two looks at what has changed, which take longer than most events."""
+
+
 class Occasion(Protocol):
     """What the occasions of a node need of it."""
 
@@ -57,7 +61,7 @@ class Occasions:
         self._occasion, self._beside, self._options = occasion, beside, options
         self._gathers = gathers
         self._asked = occasion.number()
-        self._began = -options.interval
+        self._began = self._looked = -options.interval
         self._seen: Any = None
         self._is_forced = self._is_wanted = self._is_due = False
         self._call_off: Callable[[], None] | None = None
@@ -86,7 +90,8 @@ class Occasions:
     # ------------------------------------------------------------------------ inside
 
     def _plan(self) -> None:
-        wait = self._began + self._options.pause - self._beside.now
+        earliest = max(self._began + self._options.pause, self._looked + _GLANCE_S)
+        wait = earliest - self._beside.now
         if wait > 0:
             self._after(wait)
         else:
@@ -95,7 +100,7 @@ class Occasions:
             self._look()
 
     def _look(self) -> None:
-        self._call_off = None
+        self._call_off, self._looked = None, self._beside.now
         occasion, seen = self._occasion, self._occasion.look()
         number = occasion.number()
         rose = number > self._asked
