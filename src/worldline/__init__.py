@@ -4,8 +4,8 @@ Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
 shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
-``search``, ``lineage``; ``debug``, ``minimizing``, ``querying``; ``cli``. Imports go down
-only. This file is the public face: ``import worldline as wl``.
+``search``, ``lineage``; ``debug``, ``deploy``, ``minimizing``, ``querying``; ``steer``
+(nodes that see failures coming); ``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
