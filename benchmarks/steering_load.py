@@ -20,11 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
 from benchmarks.spread import Row, load
 
 import worldline as wl
-from worldline.deploy.running.beside import BesideOptions
 from worldline.loading.loader import load as load_system
 from worldline.search.predicting.options import PredictOptions
 from worldline.search.predicting.predictor import Predictor
-from worldline.steer.deployed import companions_for
 from worldline.steer.process.child import serve
 from worldline.steer.process.predictor import PredictorProcess
 from worldline.steer.process.questions import PredictorQuestion, QuestionCodec
@@ -147,10 +145,8 @@ async def beside(made: wl.System, case: str) -> AsyncIterator[Beside]:
         companions: Sequence[wl.Companion] = ()
         predictor = None
         if case in MODES:
-            asked = BesideOptions(case, 10.0, 10_000.0)
-            companions = await stack.enter_async_context(
-                companions_for(made, asked, _say)
-            )
+            steered = wl.steered(made, mode=case, say=_say)
+            companions = await stack.enter_async_context(steered)
         elif case == "hooks":
             companions = [wl.Companion()]
         elif case != "nothing":

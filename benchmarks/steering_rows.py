@@ -70,7 +70,9 @@ class Setting:
         inline: Any = importlib.import_module(f"{_WHERE}.inline")
         modes: Any = importlib.import_module(f"{_WHERE}.modes")
         options = modes.SteeringOptions(
-            mode=modes.Mode.CHECK if self.row == "check" else modes.Mode.STEER,
+            mode=modes.SteeringMode.CHECK
+            if self.row == "check"
+            else modes.SteeringMode.STEER,
             every=self.gather,
             max_states=self.states,
             immediate=self.row != "filters",

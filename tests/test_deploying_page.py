@@ -30,7 +30,7 @@ def roughly(text: str) -> str:
 def test_its_commands_print_what_it_shows(tmp_path: Path):
     """In order and in one folder, because each builds upon the ones before."""
     for name, text in zip(
-        ("tickets.py", "program.py"), blocks("python", PAGE), strict=True
+        ("tickets.py", "program.py", "steered.py"), blocks("python", PAGE), strict=True
     ):
         (tmp_path / name).write_text(text)
     (tmp_path / "cluster.toml").write_text(blocks("toml", PAGE)[0])

@@ -4,8 +4,8 @@ Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``injection`` (faults as formulas), ``loading`` (targets), ``options`` (of verbs),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
 shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
-``search``, ``lineage``; ``debug``, ``minimizing``, ``querying``; ``cli``. Imports go down
-only. This file is the public face: ``import worldline as wl``.
+``search``, ``lineage``; ``debug``, ``deploy``, ``minimizing``, ``querying``; ``steer``
+(nodes that see failures coming); ``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -139,6 +139,7 @@ if TYPE_CHECKING:
     from worldline.search.walks.report import CriticalTransition, WalkReport
     from worldline.search.walks.walk import walk
     from worldline.shrink.progress import PassReport, ShrinkProgress
+    from worldline.steer.deployed import steered
     from worldline.steer.simulating import simulate
     from worldline.trace import records
     from worldline.worlds.companions import Companion, Instead
@@ -187,6 +188,7 @@ _LAZY = {
     "worldline.search.predicting.predict": ("predict",),
     "worldline.search.predicting.report": ("Prediction", "PredictReport"),
     "worldline.search.simulating.report": ("SimulateReport",),
+    "worldline.steer.deployed": ("steered",),
     "worldline.steer.simulating": ("simulate",),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks.walk": ("walk",),
@@ -354,6 +356,7 @@ __all__ = [
     "simulate",
     "sometimes",
     "start",
+    "steered",
     "streams",
     "symmetric",
     "timer",

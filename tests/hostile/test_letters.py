@@ -10,10 +10,8 @@ import pytest
 from tests.steer import words
 
 import worldline as wl
-from worldline.deploy.running.beside import BesideOptions
 from worldline.loading.loader import load
 from worldline.search.predicting.paths import KnownPath
-from worldline.steer.deployed import companions_for
 from worldline.steer.steering.handing import letter_of
 from worldline.worlds.companions import Beside
 
@@ -68,7 +66,7 @@ async def attack(first: int, last: int) -> None:
     listening = Listening()
     async with (
         asyncio.timeout(60 + last / 500),
-        companions_for(system, BesideOptions("steer", 0.2, 1e9), print) as companions,
+        wl.steered(system, gather_every=0.2, gather_bandwidth=1e9) as companions,
         wl.Host(system, companions=[*companions, listening]) as host,
     ):
         beside, companion = listening.beside[words.A], companions[0]

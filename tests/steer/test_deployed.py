@@ -5,32 +5,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.steer import words
 
 import worldline as wl
-from worldline.deploy.running.beside import BesideOptions
 from worldline.loading.loader import load
-from worldline.steer.deployed import companions_for
 
 PROPERTY = "few_words_are_bad"
 FILE = Path(words.__file__)
 
 
 def run(
-    mode: str, folder: Path, step: Callable[[wl.Host], Awaitable[None]]
+    mode: Any, folder: Path, step: Callable[[wl.Host], Awaitable[None]]
 ) -> list[str]:
     """Run a step beside which nodes are in a mode; return the lines that were said."""
     said: list[str] = []
-    system = load(f"{FILE}", {})
-    options = BesideOptions(mode, 0.2, 1e9)
 
     async def main() -> None:
         async with (
             asyncio.timeout(20),
-            companions_for(system, options, said.append) as companions,
-            wl.Host(system, record=folder / "run", companions=companions) as host,
+            wl.steered(
+                words.system,
+                mode=mode,
+                gather_every=0.2,
+                gather_bandwidth=1e9,
+                say=said.append,
+            ) as companions,
+            wl.Host(
+                words.system(), record=folder / "run", companions=companions
+            ) as host,
         ):
             await step(host)
 
@@ -82,3 +87,56 @@ def test_what_is_predicted_does_not_come_about_where_nodes_steer(
     report = wl.replay(tmp_path / "run", load(f"{FILE}", {}))
     assert report.divergence is None
     assert report.verdict is not wl.Verdict.VIOLATED
+
+
+def test_faults_of_predictions_may_come_from_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+
+    async def main() -> None:
+        faults = wl.Faults(resets=1, nodes=(words.A,))
+        async with (
+            asyncio.timeout(20),
+            wl.steered(
+                words.system,
+                mode="predict",
+                gather_every=0.2,
+                prediction_faults=faults,
+                predicting=["a"],
+            ) as companions,
+            wl.Host(words.system(), companions=companions) as host,
+        ):
+            await host.call(words.B, "say", True)
+            await until(host, words.A, "predicted")
+            assert host.counts(words.B).steering["predicted"] == 0
+
+    asyncio.run(main())
+
+
+def test_without_a_mode_nothing_stands_beside_nodes():
+    async def main() -> None:
+        async with wl.steered(words.system(), mode="off") as companions:
+            assert companions == ()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("system", "given", "said"),
+    [
+        (FILE, {}, "would be loaded once more, with other classes"),
+        (words.system(), {}, "nothing can predict for words: it has no target"),
+        (words.system, {"mode": "on"}, "mode 'on' is unknown"),
+        (words.system, {"mode": "off", "gather_every": 1}, "no meaning with mode off"),
+        (words.system, {"predicting": ["c"]}, "c is no node of words"),
+        (words.system, {"prediction_faults": "fire=1"}, "not understood at 'fire=1'"),
+    ],
+)
+def test_what_cannot_be_steered_is_refused(system: Any, given: Any, said: str):
+    async def main() -> None:
+        async with wl.steered(system, **given):
+            pass
+
+    with pytest.raises(wl.UsageError, match=said):
+        asyncio.run(main())

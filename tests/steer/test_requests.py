@@ -10,13 +10,10 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.deploy.running.beside import BesideOptions
-from worldline.steer.deployed import companions_for
 from worldline.trace.format import read, write
 from worldline.trace.records import Trace
 
 A, B = wl.ids("a", "b")
-OPTIONS = BesideOptions("check", 0.2, 1e9)
 
 
 @wl.message
@@ -54,7 +51,9 @@ def run(made: wl.System, step: Callable[[wl.Host], Awaitable[None]]) -> None:
     async def main() -> None:
         async with (
             asyncio.timeout(10),
-            companions_for(made, OPTIONS, print) as companions,
+            wl.steered(
+                made, mode="check", gather_every=0.2, gather_bandwidth=1e9
+            ) as companions,
             wl.Host(made, companions=companions) as host,
         ):
             await step(host)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import worldline as wl
@@ -35,6 +35,18 @@ def assumed(view: wl.View) -> bool:
 def told(progress: wl.Progress) -> None:
     states: int = progress.states
     assert states
+
+
+async def steered(make: Callable[[], wl.System]) -> int:
+    async with (
+        wl.steered(make, mode="predict", gather_bandwidth="1Mbit") as companions,
+        wl.Host(make(), companions=companions) as host,
+    ):
+        beside: Sequence[wl.Companion] = companions
+        assert beside
+        wl.steered(make, mode="stear")  # type: ignore[arg-type]
+        wl.steered("locks.py")  # type: ignore[arg-type]
+        return host.counts(next(iter(make().ids))).steering["predicted"]
 
 
 def critical(system: wl.System) -> wl.CriticalTransition | None:

@@ -133,7 +133,7 @@ class Host:
         self._returns, self._every = on_failure == "restart", every
         self._weather, self._companions = weather, tuple(companions)
         self._limits, self._clock = limits or LinkLimits(), clock
-        self._say = say or _print
+        self._say = say or told_to_stderr
         self._runners: dict[NodeId, NodeRunner] = {}
         self._error: BaseException | None = None
         self._all_stopped = asyncio.Event()
@@ -394,5 +394,6 @@ class Host:
                 raise NodeFailed(runner.counts.journal_failure)
 
 
-def _print(line: str) -> None:
+def told_to_stderr(line: str) -> None:
+    """Print a line for whoever watches, in the usual way."""
     print(f"worldline: {line}", file=sys.stderr, flush=True)  # noqa: T201

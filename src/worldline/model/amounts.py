@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from typing import Any
 
@@ -13,6 +14,10 @@ MOST = 2**62
 
 _SHOWN = 20
 """Digits that are shown of a number."""
+
+_RATE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([kMG]?)(bit|B)(?:/s)?", re.ASCII)
+_TIMES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+_BITS = {"bit": 1.0, "B": 8.0}
 
 
 def short(value: object) -> str:
@@ -78,3 +83,38 @@ def refuse_other_than_seconds(**numbers: Any) -> None:
                 f"{name}={short(number)} is not a finite number of seconds",
                 remedy="give seconds, or leave it out",
             )
+
+
+def rate_of(text: str) -> float | None:
+    """Return the bits a second of a text such as ``1Mbit`` or ``500kB``; None if none."""
+    match = _RATE.fullmatch(text)
+    if match is None:
+        return None
+    rate = float(match[1]) * _TIMES[match[2]] * _BITS[match[3]]
+    return rate if 0 < rate < math.inf else None
+
+
+def bits_of(given: Any) -> float:
+    """Return bits a second: a number, or a text, which without a unit counts bits.
+
+    Raises
+    ------
+    UsageError
+        If it says nothing.
+
+    Examples
+    --------
+    >>> bits_of("10k"), bits_of("10kbit"), bits_of("1kB"), bits_of(10_000)
+    (10000.0, 10000.0, 8000.0, 10000.0)
+    """
+    rate: float | None = None
+    if isinstance(given, str):
+        rate = rate_of(given if given[-1:] in ("t", "B") else f"{given}bit")
+    elif isinstance(given, int | float) and not isinstance(given, bool):
+        rate = float(given) if 0 < given <= sys.float_info.max else None
+    if rate is None:
+        raise UsageError(
+            f"{short(given)} is no bandwidth",
+            remedy="write bits a second, as in 10k or 1Mbit",
+        )
+    return rate

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from worldline.model.amounts import (
+    bits_of,
     refuse_other_than_seconds,
     refuse_other_than_seed,
     refuse_other_than_whole,
@@ -84,6 +85,16 @@ class Amount(NamedTuple):
                 f"{name} is {named(given)}",
                 remedy=f"give a number from 0 to {self.most:g}",
             )
+
+
+@final
+class BitRate:
+    """Bits a second, as numbers or as texts such as 10k or 1Mbit; see `bits_of`."""
+
+    metavar: ClassVar[str] = "BITS"
+
+    def refuse(self, name: str, given: Any) -> None:
+        bits_of(given)
 
 
 @final

@@ -67,7 +67,7 @@ def with_faults(
         If they are none, or none of this system.
     """
     try:
-        return system.under_prediction(_faults(system, record, cuts))
+        return system.under_prediction(faults_of(system, record, cuts))
     except (ModelError, TypeError) as error:
         said = getattr(error, "what", str(error))
         raise InputError(
@@ -76,11 +76,18 @@ def with_faults(
         ) from None
 
 
-def _faults(
+def faults_of(
     system: System,
     record: Mapping[str, Json],
-    cuts: Sequence[Sequence[str]] | None,
+    cuts: Sequence[Sequence[str]] | None = None,
 ) -> Faults:
+    """Return the faults of which there is a record.
+
+    Raises
+    ------
+    ModelError or TypeError
+        If they are none, or name nodes that there are not.
+    """
     by_name = {node.name: node for node in system.ids}
     given = dict[str, Any](record)
     if given.get("nodes") is not None:

@@ -1,21 +1,33 @@
-"""What stands beside deployed nodes: companions, and their predictor's process."""
+"""What stands beside deployed nodes: companions, and their predictor's process.
+
+`steered` is what programs call, `companions_for` what ``worldline run`` does.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, final
+import os
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, final
 
-from worldline.deploy.running.beside import BesideOptions
+from worldline.deploy.host import told_to_stderr
+from worldline.loading.opening import open_system
 from worldline.model.data.identity import NodeId
+from worldline.model.errors import UsageError
+from worldline.model.faults import Faults
 from worldline.model.system import System
+from worldline.options.declaring import option, verb
+from worldline.options.steering import ModeOptions
+from worldline.options.values import Assignments, Choice, Function, InPython, Text
 from worldline.steer.process.forecasts import WORK, ProcessForecasts, spelt_options
 from worldline.steer.process.predictor import PredictorProcess
 from worldline.steer.requests import SnapshotRequests
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.companion import Predicts, Steering
-from worldline.steer.steering.modes import SteeringMode, SteeringOptions
+from worldline.steer.steering.modes import SteeringOptions
 from worldline.steer.steering.reporting import Findings, written
 from worldline.worlds.companions import Companion
 
@@ -23,26 +35,95 @@ _LOOK_S = 1.0
 """Seconds between two looks at what was found."""
 
 
+@final
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SteeredHostOptions(ModeOptions):
+    """Options of `steered`."""
+
+    mode: Literal["off", "predict", "check", "steer"] = option(
+        "steer",
+        "what is done about failures that are to come: see 'worldline run --help'",
+        Choice("off", "predict", "check", "steer"),
+    )
+    parameters: Mapping[str, str] | None = option(
+        None,
+        "a parameter of the system's function, as text",
+        InPython(Assignments("KEY=VALUE")),
+    )
+    nodes: Collection[NodeId] | None = option(
+        None, "the nodes that run on the host (default: all)", InPython(Text("NODES"))
+    )
+    say: Callable[[str], None] | None = option(
+        None,
+        "takes a line for whoever watches (default: it goes to standard error)",
+        InPython(Function()),
+    )
+
+
+@verb(SteeredHostOptions, NodeId, Faults)
+def steered(
+    system: System | Callable[..., System], options: SteeredHostOptions
+) -> AbstractAsyncContextManager[Sequence[Companion]]:
+    """Have what stands beside the nodes of a host and sees their failures coming.
+
+    It is given to `Host` inside the block, in the same event loop; once the block is left,
+    what predicts there has ended::
+
+        async with (
+            wl.steered(lock.system) as companions,
+            wl.Host(lock.system(), companions=companions) as host,
+        ):
+            ...
+
+    Steering protects safety properties only; see docs/steering.md.
+
+    Parameters
+    ----------
+    system
+        What the host runs, with the same classes. Where the mode predicts, the function
+        that makes it, by which a process of its own can load it.
+
+    Raises
+    ------
+    UsageError
+        If the options say nothing of this system, or the mode predicts and the system
+        cannot be loaded again.
+    """
+    options.refuse_idle()
+    if isinstance(system, str | os.PathLike):
+        raise UsageError(
+            f"{os.fspath(system)!r} would be loaded once more, with other classes than "
+            "those of the nodes that the host runs",
+            remedy="give the function that makes the system",
+        )
+    opened = open_system(system, options.parameters)
+    nodes = opened.ids if options.nodes is None else tuple(options.nodes)
+    return companions_for(opened, nodes, options, options.say or told_to_stderr)
+
+
 @contextlib.asynccontextmanager
 async def companions_for(
-    system: System, options: BesideOptions, say: Callable[[str], None]
+    system: System,
+    nodes: Sequence[NodeId],
+    options: ModeOptions,
+    say: Callable[[str], None],
 ) -> AsyncIterator[Sequence[Companion]]:
-    """Have the companions of a host that do what a mode says, while the block runs.
+    """Have the companions of a host's nodes that do what a mode says, in a block.
 
     Raises
     ------
     UsageError
         If the mode predicts, and the system has no target.
     """
-    chosen = SteeringOptions(
-        mode=SteeringMode(options.mode),
-        every=options.every,
-        bandwidth=options.bandwidth,
-    )
+    if options.mode == "off":
+        yield ()
+        return
+    chosen = SteeringOptions.of(options, system)
     findings = Findings(seed=0)
     async with contextlib.AsyncExitStack() as stack:
         predicts: Predicts | None = None
-        if chosen.mode.predicts:
+        # A node that predicts nothing tries what others hand to it, if it refuses.
+        if chosen.installs or any(map(chosen.predicts_for, nodes)):
             predictor = PredictorProcess(system, WORK, spelt_options(chosen), say=say)
             await stack.enter_async_context(predictor)
             predicts = ProcessForecasts(system, chosen, predictor)
@@ -62,7 +143,9 @@ async def companions_for(
 
         gather = steering.snapshots.gather
         requests = SnapshotRequests(system, gather, counts, foreseen)
-        teller = _Teller(system.name, options.who, findings, say)
+        is_all = len(nodes) == len(system.ids)
+        who = "" if is_all else "-".join(node.name for node in nodes)
+        teller = _Teller(system.name, who, findings, say)
         telling = asyncio.ensure_future(teller.run())
         try:
             yield steering, requests

@@ -8,13 +8,10 @@ from typing import Any, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.system import System
-from worldline.model.verdicts import Verdict
-from worldline.runs.record import Ending, record
-from worldline.steer.snapshots.assembling import state_of
+from worldline.steer.snapshots.assembling import snapshot_trace
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.trace.records import Trace
 from worldline.worlds.companions import Companion
-from worldline.worlds.direct import DirectWorld
 
 
 @final
@@ -53,7 +50,7 @@ class SnapshotRequests(Companion):
         wanted = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(me, []).append(wanted)
         self._gather(me)
-        return _trace(self._system, await wanted)
+        return snapshot_trace(self._system, await wanted)
 
     def taken(self, snapshot: NeighbourhoodSnapshot) -> None:
         """Give a snapshot to who waits for it."""
@@ -68,17 +65,3 @@ class SnapshotRequests(Companion):
     def foreseen(self) -> Sequence[Mapping[str, Any]]:
         """Return the failures that were seen coming, as JSON data."""
         return self._foreseen()
-
-
-def _trace(system: System, snapshot: NeighbourhoodSnapshot) -> Trace:
-    """Return a snapshot as a trace whose file is whole, though nothing happens in it."""
-    return record(
-        DirectWorld(system),
-        [],
-        [],
-        [],
-        ending=Ending(None, None, Verdict.UNKNOWN, "no property was judged"),
-        engine="snapshot",
-        seed=None,
-        begins=state_of(system, snapshot),
-    )

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, final
 
 from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import UsageError
 from worldline.model.faults import Faults
 from worldline.model.system import System
 from worldline.options.declaring import Group, option, verb
-from worldline.options.values import Amount, Choice, NameList, Seconds, Text, Whole
+from worldline.options.steering import ModeOptions
+from worldline.options.values import Seconds
 from worldline.search.report import Progress
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.report import SimulateReport
@@ -33,102 +33,22 @@ from worldline.worlds.companions import Companion
 _MOST_SHOWN = 10
 """Refusals that a report prints."""
 
-_WARNING = """\
-Steering protects safety properties only, and by refusing: it may cost progress. A neighbour \
-that lies in its checkpoints can make a node refuse events for as long as a snapshot is \
-good. So it is off unless it is asked for."""
-
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SteeredOptions(SimulateOptions):
+class SteeredOptions(SimulateOptions, ModeOptions):
     """Options of `simulate`, with those of what stands beside the nodes."""
 
     GROUPS: ClassVar[tuple[Group, ...]] = (
         *SimulateOptions.GROUPS,
-        Group(
-            "steering",
-            "Nodes that see their next failures coming: 'predict' reports them, 'check' "
-            "refuses what makes a property false at once, 'steer' also refuses what was "
-            f"predicted to lead there. {_WARNING}",
-            (
-                "mode",
-                "gather_every",
-                "gather_bandwidth",
-                "prediction_states",
-                "prediction_faults",
-                "prediction_latency",
-                "predicting",
-                "on_unseen",
-            ),
+        ModeOptions.STEERING._replace(
+            names=(*ModeOptions.STEERING.names, "prediction_latency")
         ),
     )
 
-    mode: str = option(
-        "off",
-        "what is done about failures that are to come (default: off)",
-        Choice(*(mode.value for mode in SteeringMode)),
-    )
-    gather_every: float = option(
-        10.0,
-        "virtual seconds from one gathering of checkpoints to the next, where nothing "
-        "changes (default: 10)",
-        Seconds(least=0.1),
-    )
-    gather_bandwidth: float = option(
-        10_000.0,
-        "bits a second that a node may spend on checkpoints (default: 10000)",
-        Amount(1e12, "BITS"),
-    )
-    prediction_states: int = option(
-        3_000, "distinct states of each prediction (default: 3000)", Whole()
-    )
-    prediction_faults: Faults | str | None = option(
-        None,
-        "faults that may happen in a prediction; see 'worldline predict'",
-        Text("declared|none|NAME=N,..."),
-    )
     prediction_latency: float = option(
         0.1, "virtual seconds that a prediction takes (default: 0.1)", Seconds(least=0)
     )
-    predicting: Sequence[str] | None = option(
-        None, "the nodes that predict, by name (default: all)", NameList(together=True)
-    )
-    on_unseen: str = option(
-        "allow",
-        "what is done with an event of which nobody can say what it makes of a property, "
-        "as too little is known of a neighbour (default: allow)",
-        Choice("allow", "refuse"),
-    )
-
-    def steering(self, system: System) -> SteeringOptions:
-        """Return what steers the nodes of a system.
-
-        Raises
-        ------
-        UsageError
-            If a node that is to predict is none.
-        """
-        chosen: tuple[NodeId, ...] | None = None
-        if self.predicting is not None:
-            by_name = {node.name: node for node in system.ids}
-            for name in self.predicting:
-                if name not in by_name:
-                    raise UsageError(
-                        f"{name} is no node of {system.name}",
-                        remedy=f"its nodes are {', '.join(by_name)}",
-                    )
-            chosen = tuple(by_name[name] for name in self.predicting)
-        return SteeringOptions(
-            mode=SteeringMode(self.mode),
-            every=self.gather_every,
-            bandwidth=self.gather_bandwidth,
-            max_states=self.prediction_states,
-            faults=self.prediction_faults,
-            latency=self.prediction_latency,
-            predicting=chosen,
-            on_unseen="refuse" if self.on_unseen == "refuse" else "allow",
-        )
 
 
 @final
@@ -195,10 +115,12 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     UsageError
         If the options say nothing of this system, or it cannot be run by a clock.
     """
-    if options.mode == SteeringMode.OFF.value:
-        return simulate_beside(system, options, None)
+    options.refuse_idle(("prediction_latency",))
     opened = open_system(system, options.parameters)
-    chosen = options.steering(opened)
+    if options.mode == "off":
+        return simulate_beside(opened, options, None)
+    latency = options.prediction_latency
+    chosen = SteeringOptions.of(options, opened, latency=latency)
     report = simulate_beside(opened, options, partial(_beside, chosen), _told)
     counts = SteeringCounts()
     for run in report.beside:

@@ -14,20 +14,16 @@ Systems", section 5.1: access links of 5 Mbit/s in and 1 Mbit/s out.
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from typing import Any, final
 
+from worldline.model.amounts import rate_of
 from worldline.model.data.content import canonical_bytes
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError, UsageError
 from worldline.model.message import Envelope
 from worldline.model.usercode.running import run_pure
 from worldline.model.usercode.user_errors import spelt
-
-_RATE = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([kMG]?)(bit|B)(?:/s)?", re.ASCII)
-_TIMES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
-_BYTES = {"bit": 0.125, "B": 1.0}
 
 
 def capacity_of(text: str) -> float:
@@ -48,14 +44,13 @@ def capacity_of(text: str) -> float:
     >>> capacity_of("1Mbit"), capacity_of("500kB")
     (125000.0, 500000.0)
     """
-    match = _RATE.fullmatch(text)
-    rate = 0.0 if match is None else float(match[1]) * _TIMES[match[2]]
-    if match is None or not 0 < rate < math.inf:
+    bits = rate_of(text)
+    if bits is None:
         raise UsageError(
             f"{text!r} is no capacity of a link",
             remedy="write what it carries in a second, as in 1Mbit or 500kB",
         )
-    return rate * _BYTES[match[3]]
+    return bits / 8
 
 
 def size_of(message: Any) -> float:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.deploy.running.beside import BesideOptions
 from worldline.deploy.running.options import RunOptions
 from worldline.deploy.running.plan import plan_of
 from worldline.deploy.running.run import run_system
 from worldline.loading.loader import load
+from worldline.options.steering import ModeOptions
 from worldline.worlds.companions import Beside
 
 SYSTEM = load("zoo:toy", {})
@@ -42,9 +42,12 @@ def run(folder: Path, **given: Any) -> tuple[Any, list[Any]]:
 
     @contextlib.asynccontextmanager
     async def beside(
-        system: wl.System, options: BesideOptions, say: Callable[[str], None]
+        system: wl.System,
+        nodes: Sequence[wl.NodeId],
+        options: ModeOptions,
+        say: Callable[[str], None],
     ) -> AsyncIterator[Sequence[wl.Companion]]:
-        log.append(options)
+        log.append((options.mode, options.gather_every, options.gather_bandwidth))
         yield [Counting()]
         log.append("over")
 
@@ -59,7 +62,7 @@ def test_companions_are_made_for_a_run_and_counted_in_its_report(tmp_path: Path)
     report, log = run(
         tmp_path, mode="predict", gather_every=5, gather_bandwidth="1Mbit"
     )
-    assert log == [BesideOptions("predict", 5, 1_000_000), "over"]
+    assert log == [("predict", 5, "1Mbit"), "over"]
     shown = json.loads(json.dumps(report.to_json()))
     assert (shown["mode"], shown["steering"]) == ("predict", {"joins": 2, "nothing": 0})
     assert shown["predictions"] == [{"property": "agreement", "count": 2}]
@@ -80,7 +83,15 @@ def test_without_a_mode_nobody_is_asked(tmp_path: Path):
         ({"gather_every": 5}, "gather_every has no meaning with mode off"),
         ({"mode": "check", "gather_bandwidth": "much"}, "'much' is no bandwidth"),
         ({"mode": "check", "gather_bandwidth": ""}, "'' is no bandwidth"),
+        ({"mode": "check", "gather_bandwidth": 0}, "0 is no bandwidth"),
         ({"mode": "check", "gather_every": 0}, "gather_every"),
+        ({"mode": "check", "prediction_states": 5}, "no meaning with mode check"),
+        ({"mode": "predict", "on_unseen": "refuse"}, "no meaning with mode predict"),
+        (
+            {"mode": "steer", "prediction_faults": "fire=1"},
+            "not understood at 'fire=1'",
+        ),
+        ({"mode": "predict", "predicting": ["nobody"]}, "nobody is no node of toy"),
         ({"mode": "on"}, "mode"),
     ],
 )

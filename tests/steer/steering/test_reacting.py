@@ -22,7 +22,7 @@ from worldline.trace.records import StepRecord
 from worldline.worlds.companions import Beside
 
 
-def simulated(folder: Path, system: wl.System, mode: str = "predict") -> Any:
+def simulated(folder: Path, system: wl.System, mode: Any = "predict") -> Any:
     out = folder / "run.wl"
     return wl.simulate(system, mode=mode, seconds=20.0, threads=1, out=out)
 

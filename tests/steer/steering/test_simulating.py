@@ -16,7 +16,7 @@ from worldline.trace.format import read
 NETWORKS = ("streams", "datagrams")
 
 
-def simulated(network: str, mode: str, folder: Path, **given: Any) -> Any:
+def simulated(network: str, mode: Any, folder: Path, **given: Any) -> Any:
     return wl.simulate(
         system(network),
         mode=mode,
@@ -116,3 +116,31 @@ def test_the_report_says_what_was_done_as_json(
     (found,) = said["predictions"]
     assert found["property"] == "one_holder"
     assert f"{report.steering.blocked} blocked" in str(report)
+
+
+def test_parameters_make_the_system_once_with_a_mode_as_without_one() -> None:
+    given: Any = {"parameters": {"size": "3"}, "seconds": 1.0, "traces": False}
+    for mode in ("off", "steer"):
+        report = wl.simulate("zoo:paxos", mode=mode, threads=1, **given)
+        assert report.system == "paxos"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"gather_bandwidth": "10k"}, "gather_bandwidth has no meaning with mode off"),
+        ({"mode": "check", "prediction_latency": 1.0}, "no meaning with mode check"),
+        ({"mode": "predict", "on_unseen": "allow"}, "no meaning with mode predict"),
+        ({"mode": "steer", "gather_bandwidth": "fast"}, "'fast' is no bandwidth"),
+        ({"mode": "steer", "predicting": ["x"]}, "x is no node of holders"),
+    ],
+)
+def test_options_that_say_nothing_are_refused(given: Any, said: str) -> None:
+    with pytest.raises(wl.UsageError, match=said):
+        wl.simulate(system("streams"), **given)
+
+
+def test_a_bandwidth_may_be_a_number_or_a_text(tmp_path: Path) -> None:
+    one = simulated("streams", "predict", tmp_path, gather_bandwidth="20k")
+    other = simulated("streams", "predict", tmp_path, gather_bandwidth=20_000)
+    assert one.steering == other.steering

@@ -14,7 +14,6 @@ from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.forecast import Forecast
 from worldline.deploy.host import Host
 from worldline.deploy.keeping import NodeFailed
-from worldline.deploy.running.beside import BesideOptions
 from worldline.deploy.running.controlled import controlled
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.plan import RunPlan
@@ -206,10 +205,7 @@ async def _beside(
     if plan.beside is None:
         yield ()
         return
-    is_all = plan.nodes == plan.system.ids
-    who = "" if is_all else "-".join(node.name for node in plan.nodes)
-    asked = BesideOptions.of(plan.options, who)
-    async with plan.beside(plan.system, asked, say) as companions:
+    async with plan.beside(plan.system, plan.nodes, plan.options, say) as companions:
         yield companions
 
 

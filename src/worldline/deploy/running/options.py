@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import ClassVar, Literal, final
 
 from worldline.model.data.identity import NodeId
-from worldline.options.declaring import Group, VerbOptions, option
+from worldline.options.declaring import Group, option
+from worldline.options.steering import ModeOptions
 from worldline.options.values import (
     Amount,
     Assignments,
@@ -25,7 +26,7 @@ from worldline.options.values import (
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RunOptions(VerbOptions):
+class RunOptions(ModeOptions):
     """Options of `run`."""
 
     GROUPS: ClassVar[tuple[Group, ...]] = (
@@ -36,14 +37,7 @@ class RunOptions(VerbOptions):
             "the node that sends. A DURATION is written as in 20ms, 1.5s or 10m.",
             ("weather", "loss", "duplicate", "latency"),
         ),
-        Group(
-            "steering",
-            "Failures are predicted from snapshots of each node and those around it, and "
-            "avoided. This protects safety only, and may cost progress; a neighbour that "
-            "lies in its checkpoints can make a node refuse events for the life of a "
-            "snapshot. So it is off by default.",
-            ("mode", "gather_every", "gather_bandwidth"),
-        ),
+        ModeOptions.STEERING,
         Group(
             "recording",
             "",
@@ -110,24 +104,6 @@ class RunOptions(VerbOptions):
         "logarithm; or FILE.py:function, which is given sender, receiver and a number "
         "drawn from [0, 1), and returns seconds (default: not at all)",
         Text("MODEL"),
-    )
-    mode: Literal["off", "predict", "check", "steer"] = option(
-        "off",
-        "what is done about failures that are to come: nothing; they are predicted and "
-        "reported; what makes a property false at once is refused (check); or what is "
-        "predicted to lead there is refused as well (steer)",
-        Choice("off", "predict", "check", "steer"),
-    )
-    gather_every: float = option(
-        10.0,
-        "seconds from one snapshot of a node to the next (default: 10)",
-        Seconds(least=0.1),
-    )
-    gather_bandwidth: str = option(
-        "10k",
-        "bits a second that a node may spend on snapshots, as in 10k or 1Mbit (default: "
-        "10k)",
-        Text("BITS"),
     )
     record: Path | str | None = option(
         None,

@@ -13,7 +13,7 @@ from typing import Any, final
 from worldline.deploy.cluster import Cluster
 from worldline.deploy.cluster_file import cluster_of, write_cluster
 from worldline.deploy.deployable import refuse_undeployable
-from worldline.deploy.running.beside import BesideOptions, StandsBeside
+from worldline.deploy.running.beside import StandsBeside
 from worldline.deploy.running.options import RunOptions
 from worldline.deploy.weather import LinkConditions, LinkWeather
 from worldline.loading.loader import function_for, is_function
@@ -22,6 +22,7 @@ from worldline.model.errors import UsageError
 from worldline.model.network import permits
 from worldline.model.system import System
 from worldline.runs.evidence import file_of
+from worldline.search.predicting.faults import predicted_system
 from worldline.trace.journal.reading import is_recording
 from worldline.worlds.latency import Latency, LatencyBetween, between, latency_of
 from worldline.worlds.weather import WeatherEvent
@@ -137,7 +138,9 @@ def plan_of(
         _refuse_contradictions(options)
     nodes = _nodes(system, options) if watched is None else watched[:1]
     _refuse_ports(options, nodes)
-    BesideOptions.of(options)
+    options.who_predicts(system)
+    if options.prediction_faults is not None:
+        predicted_system(system, options.prediction_faults)
     weather = _weather(system, options)
     latency, function = _latency(system, options)
     _refuse_impossible(system, options, weather)
@@ -168,10 +171,7 @@ def _refuse_contradictions(options: RunOptions) -> None:
         options.refuse_given(
             ("record", "keep", "on_log_failure"), "has no meaning with no_record"
         )
-    if options.mode == "off":
-        options.refuse_given(
-            ("gather_every", "gather_bandwidth"), "has no meaning with mode off"
-        )
+    options.refuse_idle()
     if options.node and options.cluster is None:
         raise UsageError(
             "--node runs some of the nodes, and nothing says where the others are",

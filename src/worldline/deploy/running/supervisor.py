@@ -13,11 +13,13 @@ from worldline.deploy.forecast import Forecast
 from worldline.deploy.running.channel import conditions_to_json
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.node_process import NodeProcess
+from worldline.deploy.running.options import RunOptions
 from worldline.deploy.running.plan import CLUSTER, RunPlan
 from worldline.deploy.running.report import RunOutcome, TellProgress, telling
 from worldline.deploy.weather import LinkConditions
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
+from worldline.options.steering import ModeOptions
 
 _START_S = 60.0
 """For how long no node may have come so far as to begin, while some have not."""
@@ -169,6 +171,15 @@ def _slow(node: NodeId) -> UsageError:
     )
 
 
+def _words_of_mode(options: RunOptions) -> Iterator[str]:
+    """Yield what says what stands beside a node."""
+    for name in ModeOptions.STEERING.names:
+        given = getattr(options, name)
+        if name in options.given and given is not None:
+            text = ",".join(given) if name == "predicting" else given
+            yield f"--{name.replace('_', '-')}={text}"
+
+
 def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
     """Yield what runs one node of a plan, after ``worldline``."""
     options, index = plan.options, plan.system.index[node]
@@ -192,10 +203,7 @@ def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:
         given = getattr(options, name)
         if given is not None:
             yield f"--{name}={given}"
-    if options.mode != "off":
-        yield f"--mode={options.mode}"
-        yield f"--gather-every={options.gather_every}"
-        yield f"--gather-bandwidth={options.gather_bandwidth}"
+    yield from _words_of_mode(options)
     for name in ("contents", "sync", "on_log_failure", "on_failure", "loop"):
         yield f"--{name.replace('_', '-')}={getattr(options, name)}"
     if options.no_record:

@@ -84,18 +84,21 @@ def simulate(system: SystemTarget, options: SimulateOptions) -> SimulateReport:
     UsageError
         If the options say nothing of this system, or it cannot be run by a clock.
     """
-    return simulate_beside(system, options, None)
+    made = open_system(system, options.parameters)
+    return simulate_beside(made, options, None)
 
 
 def simulate_beside(
-    system: SystemTarget,
+    made: System,
     options: SimulateOptions,
     companions: MakeCompanions | None,
     tell: Callable[[Sequence[Companion]], Any] | None = None,
 ) -> SimulateReport:
-    """Do as `simulate` does, with something beside the nodes; see `Question`."""
+    """Do as `simulate` does with what it opens, and something beside the nodes.
+
+    See `Question` for what stands there.
+    """
     refuse_no_asserts()
-    made = open_system(system, options.parameters)
     _refuse_timeless(made)
     notes: tuple[str, ...] = ()
     if options.predicates is not None:

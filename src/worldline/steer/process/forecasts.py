@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any, cast, final, get_args
 
 from worldline.model.errors import WorldlineError
+from worldline.model.faults import Faults
 from worldline.model.foreseen import Action
 from worldline.model.system import System
+from worldline.runs.predicted import faults_of, faults_record
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning
 from worldline.search.predicting.faults import predicted_system
@@ -35,7 +37,7 @@ WORK = "forecasts"
 
 def forecasting(system: System, options: bytes) -> AnswersQuestions:
     """Return what answers questions about a system with forecasts."""
-    chosen = _chosen(options)
+    chosen = options_of(system, options)
     forecaster = Forecaster(system, chosen)
     questions, answers = QuestionCodec(system), _answers(system)
 
@@ -175,23 +177,40 @@ class ProcessForecasts:
 
 def spelt_options(options: SteeringOptions) -> bytes:
     """Return the bytes of what a process has to know of options."""
-    assert options.faults is None or isinstance(options.faults, str)
+    faults = options.faults
     return pack(
         [
             options.mode.value,
             options.max_states,
             options.repeat_cost,
-            options.faults,
+            _spelt_faults(faults) if isinstance(faults, Faults) else faults,
             options.filters,
             options.exact,
         ]
     )
 
 
-def _chosen(options: bytes) -> SteeringOptions:
+def _spelt_faults(faults: Faults) -> list[Any]:
+    """Return faults as they come from Python: what a header has of them."""
+    sides = faults.cuts
+    cuts = None if sides is None else [[node.name for node in side] for side in sides]
+    return [faults_record(faults), cuts]
+
+
+def options_of(system: System, options: bytes) -> SteeringOptions:
+    """Return the options of bytes, as far as a process has to know them.
+
+    Raises
+    ------
+    Malformed
+        If they are none.
+    """
     mode, states, cost, faults, filters, exact = listed(
-        unpack(options), str, int, int | None, str | None, bool, bool
+        unpack(options), str, int, int | None, str | list | None, bool, bool
     )
+    if isinstance(faults, list):
+        record, cuts = listed(faults, dict, list | None)
+        faults = faults_of(system, record, cuts)
     return SteeringOptions(
         mode=SteeringMode(mode),
         max_states=states,

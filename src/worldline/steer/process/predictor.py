@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, final
 
@@ -208,6 +209,8 @@ class PredictorProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     pass_fds=(theirs.fileno(),),
+                    # What this process could import, that one can.
+                    env={**os.environ, "PYTHONPATH": _importable()},
                     process_group=0,  # Ctrl-C is for the host
                 )
             ours.setblocking(False)
@@ -285,6 +288,11 @@ def _begin(system: System, work: str, options: bytes) -> tuple[Any, ...]:
         )
     same = [origin.source.encode(), Codec(system).digest.raw]
     return origin.target, dict(origin.parameters), same, work, options
+
+
+def _importable() -> str:
+    """Return where modules are looked for, as the environment of a process says it."""
+    return os.pathsep.join(place or str(Path.cwd()) for place in sys.path)
 
 
 async def _ended(process: subprocess.Popen[bytes]) -> None:

@@ -236,7 +236,7 @@ class Steering(Companion):
         counts.snapshots += 1
         if self._told is not None:
             self._told(snapshot)
-        if self._predicts is None or not self._is_predicting(me):
+        if self._predicts is None or not self._options.predicts_for(me):
             return
         known = dict(snapshot.members)
         essence = {index: _essence(record) for index, record in known.items()}
@@ -249,10 +249,6 @@ class Steering(Companion):
         self._last[me] = essence
         beside = self._beside[me]
         self._predicts.ask(beside, snapshot, self._answered)
-
-    def _is_predicting(self, me: NodeId) -> bool:
-        chosen = self._options.predicting
-        return chosen is None or me in chosen
 
     def _take_path(self, beside: Beside, letter: bytes) -> None:
         """Try a path that another node has found, if this one can refuse something."""

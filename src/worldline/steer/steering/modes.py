@@ -7,8 +7,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, final
 
+from worldline.model.amounts import bits_of
 from worldline.model.data.identity import NodeId
 from worldline.model.faults import Faults
+from worldline.model.system import System
+from worldline.options.steering import ModeOptions
 
 
 class SteeringMode(enum.Enum):
@@ -75,6 +78,33 @@ class SteeringOptions:
     immediate: bool = True
     on_unseen: Literal["allow", "refuse"] = "allow"
     exact: bool = False
+
+    @classmethod
+    def of(
+        cls, options: ModeOptions, system: System, *, latency: float = 0.1
+    ) -> SteeringOptions:
+        """Return what the options of a verb say about a system.
+
+        Raises
+        ------
+        UsageError
+            If a node that is to predict is none.
+        """
+        return cls(
+            mode=SteeringMode(options.mode),
+            every=options.gather_every,
+            bandwidth=bits_of(options.gather_bandwidth),
+            max_states=options.prediction_states,
+            faults=options.prediction_faults,
+            latency=latency,
+            predicting=options.who_predicts(system),
+            on_unseen=options.on_unseen,
+        )
+
+    def predicts_for(self, node: NodeId) -> bool:
+        """Say whether what may fail is predicted for a node."""
+        chosen = self.predicting
+        return self.mode.predicts and (chosen is None or node in chosen)
 
     @property
     def installs(self) -> bool:
