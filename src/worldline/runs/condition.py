@@ -127,12 +127,15 @@ def _last_moment(
     function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> tuple[int, dict[str, Any]] | None:
     """Run a function and return the line and the variables with which it ended."""
+    code = getattr(function, "__code__", None)
+    if code is None:  # what is called is no function
+        return None
     wanted: FrameType | None = None
     moments: list[tuple[int, dict[str, Any]]] = []
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal wanted
-        if event == "call" and wanted is None and frame.f_code is function.__code__:
+        if event == "call" and wanted is None and frame.f_code is code:
             wanted = frame
         if event == "return" and frame is wanted:
             moments.append((frame.f_lineno, dict(frame.f_locals)))

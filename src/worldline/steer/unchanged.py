@@ -40,6 +40,8 @@ class Unchanged:
         is_changed = written is None or any(map(watched.has, written))
         if watched.timers and not is_changed:
             is_changed = bool(effects.timers) or event.kind is Kind.TIMER
+        if watched.calls and not is_changed:
+            is_changed = event.kind is Kind.CALL
         if is_changed:
             self._changed_at = number
 

@@ -1,29 +1,50 @@
-"""The fields that safety properties read: a change of another makes none of them false.
+"""What safety properties look at: a change of anything else makes none of them false.
 
-Which these are is read off the code of the properties, of the functions and of the
-methods of nodes that they name: each name that stands there and is a field's. So there may
-be too many of them, and never too few; where code asks for fields by names that it makes
-up, it is all of them.
+Which fields these are is read off the code of the properties, and of all that this can
+reach: each name that stands there and is a field's. So there may be too many of them, and
+never too few; where code may ask for fields by names that it makes up, or calls what
+nobody can read, it is all of them. The libraries of Python and of Worldline name no field
+by themselves, so their code is not read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dis
+import functools
+import operator
+import sys
+import types
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, final
 
 from worldline.model.handler_marks import mark_of
 from worldline.model.node import NodeType
-from worldline.model.properties import PropertyKind
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 
 _ANY_FIELD = frozenset(
     {"getattr", "vars", "__dict__", "eval", "exec", "attrgetter", "methodcaller"}
-    | {"asdict", "astuple", "fields"}
+    | {"asdict", "astuple", "fields", "__getattr__", "__getattribute__"}
+    | {"globals", "locals", "__globals__", "__import__", "import_module", "modules"}
+    | {"getmembers"}
 )
-"""Names with which code may ask for fields that it does not name."""
+"""Names with which code may ask for fields, or for code, that it does not name."""
+
+_ASKS_FOR_ANY: Collection[Any] = (
+    *(getattr, vars, eval, exec, __import__, globals, locals),
+    *(operator.attrgetter, operator.methodcaller),
+)
+
+_GETTERS = (operator.attrgetter, operator.methodcaller)
+
+_UNREAD = (
+    *(types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodWrapperType),
+    *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
+    *(types.GetSetDescriptorType, types.MemberDescriptorType),
+)
+"""What is written in C: it reads no field that it was not told of by name."""
 
 
 @final
@@ -37,10 +58,13 @@ class Watched:
         The names of fields, of parts their own; None for all.
     timers
         Whether they look at timers.
+    calls
+        Whether they look at which calls are still to come.
     """
 
     fields: frozenset[str] | None
     timers: bool
+    calls: bool = True
 
     def has(self, field: str) -> bool:
         """Say whether they may look at a field."""
@@ -54,11 +78,10 @@ def watched_by(system: System) -> Watched:
         if prop.kind is PropertyKind.SAFETY:
             reading.visit(prop.predicate)
     names = reading.names
-    fields: frozenset[str] | None = None
-    if not names & _ANY_FIELD:
-        known = {name for kind in system.types for name in _fields(kind)}
-        fields = frozenset(known & names)
-    return Watched(fields, "timers" in names)
+    if names & _ANY_FIELD:
+        return Watched(None, timers=True)
+    known = {name for kind in system.types for name in _fields(kind)}
+    return Watched(frozenset(known & names), "timers" in names, "is_finished" in names)
 
 
 def _fields(kind: NodeType) -> Iterator[str]:
@@ -69,45 +92,129 @@ def _fields(kind: NodeType) -> Iterator[str]:
 
 @final
 class _Reading:
-    """Collects the names in functions, and in what these name."""
+    """Collects the names in functions, and in what these can reach.
+
+    A class and a module are reached in part: what stands there under a name that was
+    collected.
+    """
 
     def __init__(self, system: System) -> None:
         self.names: set[str] = set()
-        self._seen: set[int] = set()
-        self._classes = list(_classes(system))
+        # Kept for as long as they are known by their ids.
+        self._seen: dict[int, Any] = {}
+        self._todo: list[Any] = []
+        self._places: dict[int, Mapping[str, Any]] = {}
+        self._of_nodes = {cls for kind in system.types for cls in _of_kind(kind)}
+        for cls in self._of_nodes:
+            self._places[id(cls)] = vars(cls)
 
     def visit(self, value: Any) -> None:
-        """Collect the names in what can be called."""
-        todo = [value]
-        while todo:
-            one = todo.pop()
-            if id(one) in self._seen:
-                continue
-            self._seen.add(id(one))
-            if isinstance(one, partial):
-                todo += [one.func, *one.args, *one.keywords.values()]
-            elif isinstance(one, MethodType):
-                todo.append(one.__func__)
-            elif isinstance(one, property):
-                todo.append(one.fget)
-            elif isinstance(one, FunctionType) and mark_of(one) is None:
-                todo += self._inside(one)  # a handler is run by nobody who looks on
+        """Collect the names in a value."""
+        self._todo.append(value)
+        while self._todo:
+            while self._todo:
+                one = self._todo.pop()
+                if id(one) not in self._seen:
+                    self._seen[id(one)] = one
+                    self._read(one)
+            self._todo += [
+                place[name]
+                for place in self._places.values()
+                for name in self.names & place.keys()
+                if id(place[name]) not in self._seen
+            ]
 
-    def _inside(self, function: FunctionType) -> Iterator[Any]:
-        yield from (cell.cell_contents for cell in function.__closure__ or ())
-        yield from function.__defaults__ or ()
+    def _read(self, one: Any) -> None:  # noqa: PLR0912 - one branch for each sort
+        todo = self._todo
+        if isinstance(one, FunctionType):
+            if mark_of(one) is None:  # a handler is run by nobody who looks on
+                self._read_function(one)
+        elif isinstance(one, CodeType):
+            self._read_code(one)
+        elif isinstance(one, functools.partial | functools.partialmethod):
+            todo += [one.func, *one.args, *one.keywords.values()]
+        elif isinstance(one, MethodType):
+            todo += [one.__func__, one.__self__]
+        elif isinstance(one, property):
+            todo.append(one.fget)
+        elif isinstance(one, staticmethod | classmethod):
+            todo.append(one.__func__)
+        elif isinstance(one, Property):
+            todo.append(one.predicate)
+        elif isinstance(one, ModuleType):
+            if not _is_of_a_library(one.__name__):
+                self._places[id(one)] = vars(one)
+        elif isinstance(one, type):
+            self._read_class(one)
+        elif any(one is asks for asks in _ASKS_FOR_ANY):
+            self.names.add("getattr")
+        elif isinstance(one, _GETTERS):
+            for text in _strings(one.__reduce__()):
+                self.names |= {*text.split(".")}
+        elif isinstance(one, _UNREAD):
+            todo.append(getattr(one, "__self__", None))
+        elif isinstance(one, Mapping):
+            todo += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple | set | frozenset):
+            todo += one
+        else:
+            self._read_object(one)
+
+    def _read_function(self, function: FunctionType) -> None:
+        todo, scope = self._todo, function.__globals__
+        todo += filter(None, map(_content, function.__closure__ or ()))
+        todo += function.__defaults__ or ()
+        todo += (function.__kwdefaults__ or {}).values()
+        todo += vars(function).values()
+        if _is_of_a_library(scope.get("__name__")):
+            return
         for code in _codes(function.__code__):
-            names = {*code.co_names, *_texts(code)}
-            self.names |= names
-            for name in sorted(names):
-                yield function.__globals__.get(name)
-                for cls in self._classes:
-                    yield vars(cls).get(name)
+            todo.append(code)
+            todo += [scope[name] for name in _names(code) if name in scope]
+
+    def _read_code(self, code: CodeType) -> None:
+        self.names |= _names(code)
+        for step in dis.get_instructions(code):
+            if step.opname == "IMPORT_NAME" and not _is_of_a_library(step.argval):
+                self.names.add("__import__")
+
+    def _read_class(self, cls: type) -> None:
+        for one in cls.__mro__:
+            if _is_of_a_library(one.__module__):
+                continue
+            self._places[id(one)] = vars(one)
+            if one not in self._of_nodes:
+                # Nobody names what operators call; dataclasses have theirs written.
+                self._todo += [
+                    value
+                    for name, value in vars(one).items()
+                    if name.startswith("__") and not _is_generated(value)
+                ]
+
+    def _read_object(self, one: Any) -> None:
+        cls = type(one)
+        if hasattr(one, "__wrapped__"):
+            self._todo.append(one.__wrapped__)
+        elif not _is_of_a_library(cls.__module__):
+            self._todo += [cls, *getattr(one, "__dict__", {}).values()]
+            slots = [slot for base in cls.__mro__ for slot in _slots(base)]
+            self._todo += [getattr(one, slot, None) for slot in slots]
+        elif isinstance(one, types.SimpleNamespace):
+            self._todo += vars(one).values()
+        elif isinstance(one, functools.cached_property):
+            self._todo.append(one.func)
+        elif callable(one):
+            self.names.add("getattr")  # and so nobody knows
 
 
-def _classes(system: System) -> Iterator[type]:
-    for kind in dict.fromkeys(system.types):
-        yield from _of_kind(kind)
+def _is_of_a_library(name: Any) -> bool:
+    """Say whether a module is none of those that describe systems."""
+    if not isinstance(name, str):
+        return False
+    first, _, rest = name.partition(".")
+    if first == "worldline":
+        return not rest.startswith(("zoo", "dedalus"))
+    return first in sys.stdlib_module_names and first != "__main__"
 
 
 def _of_kind(kind: NodeType) -> Iterator[type]:
@@ -123,8 +230,33 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _texts(code: CodeType) -> Iterator[str]:
-    """Yield the texts in a code: some may be names."""
-    return (
-        one for one in code.co_consts if isinstance(one, str) and one.isidentifier()
-    )
+def _names(code: CodeType) -> set[str]:
+    """Return the names in a code, and the texts, some of which may be names."""
+    texts = filter(str.isidentifier, _strings(code.co_consts))
+    return {*code.co_names, *texts}
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the texts in nested constants: patterns have names in tuples."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple | frozenset):
+        for one in value:
+            yield from _strings(one)
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return None
+
+
+def _slots(cls: type) -> Collection[str]:
+    slots = vars(cls).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _is_generated(value: Any) -> bool:
+    code = getattr(value, "__code__", None)
+    return code is not None and code.co_filename == "<string>"
