@@ -400,6 +400,20 @@ def test_who_has_no_connection_is_asked_through_the_neighbour():
     assert post.sent(Relayed)
 
 
+def test_who_is_named_but_has_no_connection_is_asked_through_a_neighbour():
+    post = row(3, wl.streams())
+    keeper = post.snapshots._keepers[post.system.ids[0]]
+    absent = keeper.counts.absent
+    for named in ((1, 2), (2, 1)):
+        keeper._neighbours = lambda named=named: named
+        post.taken.clear()
+        post.change(0)
+        post.wait(1.0)
+        (taken,) = [one for one in post.taken if one.node == 0]
+        assert set(taken.members) == {0, 1, 2}
+    assert keeper.counts.absent == absent
+
+
 def test_a_neighbour_without_a_connection_is_absent():
     post = row(3, wl.streams())
     post.open.clear()

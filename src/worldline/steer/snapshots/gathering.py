@@ -229,10 +229,11 @@ class Gather:
             self._send(peer, self._routes[peer])
 
     def _ask(self, peer: int, via: int | None) -> None:
-        self._routes[peer] = via
         if via is None and not self._asking.reaches(peer):
-            self.absent.add(peer)
+            self.absent.add(peer)  # unless somebody names it who reaches it
             return
+        self._routes[peer] = via
+        self.absent.discard(peer)
         self._waits.add(peer)
         self._bases[peer] = self._known.of(peer)
         self._send(peer, via)
