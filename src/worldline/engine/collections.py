@@ -37,7 +37,7 @@ AT_PEER, AT_ALL = 4, 5
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Links:
+class Linkage:
     """A collection of links, beside what others are, too.
 
     Attributes
@@ -91,7 +91,7 @@ class Collection:
     fingerprint: Callable[[Any], int]
     sender: Callable[[Any], int]
     order: Callable[[Any], Any]
-    links: Links | None = None
+    links: Linkage | None = None
 
     def content(self, value: Any) -> int:
         """Return a value's 64-bit content hash, made of those of its items."""

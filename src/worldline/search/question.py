@@ -41,7 +41,7 @@ from worldline.trace.format import StrPath
 from worldline.worlds.instead import Blocking
 from worldline.worlds.profiled import ProfiledWorld
 from worldline.worlds.purity.audit import audit, audit_handlers
-from worldline.worlds.purity.sample import Handler
+from worldline.worlds.purity.sample import HandlerName
 from worldline.worlds.symmetry_check import SymmetryCheck
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -300,7 +300,7 @@ class SearchQuery:
             unfold(search)
 
     def verify_handlers(
-        self, search: Exploration, handlers: Container[Handler]
+        self, search: Exploration, handlers: Container[HandlerName]
     ) -> None:
         """Check on samples of a few handlers alone what the search took for granted."""
         look = search.meter.going_on().check

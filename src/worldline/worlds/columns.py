@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable
 from typing import Any, final
 
-from worldline.engine.collections import Collection, Links, Pair, Shape
+from worldline.engine.collections import Collection, Linkage, Pair, Shape
 from worldline.engine.interner import Interner
 from worldline.engine.profile import FREEZING, UNTIMED, Untimed
 from worldline.engine.tables import Site
@@ -65,7 +65,7 @@ def _of_links(system: System, cls: Any, mail: Any) -> Collection:
         return NO_VALUE if link == NO_VALUE else cls.aspect(link)
 
     kind = canonical_bytes(cls)
-    links = Links(kind, canonical_bytes, messages, aspect, concerned)
+    links = Linkage(kind, canonical_bytes, messages, aspect, concerned)
     split, join = mail.split, mail.join
     return Collection(Shape.LINKS, split, join, fingerprint, peer, order_key, links)
 

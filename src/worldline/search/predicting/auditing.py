@@ -6,7 +6,7 @@ from typing import final
 
 from worldline.search.predicting.by_cost import SearchByCost
 from worldline.search.question import SearchQuery
-from worldline.worlds.purity.sample import Handler, handler_of
+from worldline.worlds.purity.sample import HandlerName, handler_of
 
 STATES_PER_AUDIT = 200_000
 """States that are judged for each audit but the first, which takes as long as a few
@@ -25,25 +25,26 @@ class Auditing:
 
     def __init__(self) -> None:
         self._states = self._audits = 0
-        self._met: set[Handler] = set()
+        self._met: set[HandlerName] = set()
         self.begin_anew()
 
     def begin_anew(self) -> None:
         """Note that tables are empty; the handlers that fill them are the same."""
-        self._leaves = self._entries = 0
+        self._audited = self._seen = 0
 
     def audit(self, query: SearchQuery, by_cost: SearchByCost, states: int) -> None:
         """Check samples of what a prediction, of so many states, took for granted."""
         self._states += states
-        tables = query.world.tables
-        entries, self._entries = tables.entries[self._entries :], len(tables.entries)
+        leaves = query.world.tables.leaves
+        entries = [leaf.entry for leaf in leaves[self._seen :]]
         handlers = {handler_of(one.event) for one in entries if one.column >= 0}
         fresh = handlers - self._met
         self._met |= fresh
-        has_grown = len(tables.leaves) >= 2 * self._leaves
+        self._seen = len(leaves)
+        has_grown = self._seen >= 2 * self._audited
         if has_grown and self._states >= STATES_PER_AUDIT * self._audits:
             self._audits += 1
-            self._leaves = max(1, len(tables.leaves))
+            self._audited = max(1, self._seen)
             query.verify(by_cost.search)
         elif fresh:
             query.verify_handlers(by_cost.search, fresh)

@@ -30,7 +30,7 @@ from worldline.worlds.purity.evaluations import Evaluations, evaluated
 from worldline.worlds.purity.ghosts import audit_ghosts
 from worldline.worlds.purity.reach import reach_of
 from worldline.worlds.purity.rewriting import Scrambler
-from worldline.worlds.purity.sample import Handler, RememberedExecution, executions
+from worldline.worlds.purity.sample import HandlerName, RememberedExecution, executions
 from worldline.worlds.purity.scramble import ORDERS, Scrambling
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -119,7 +119,7 @@ def _looked_at(one: Trialled, look: Callable[[], None]) -> Trialled:
 
 def audit_handlers(
     world: TabulatedWorld,
-    handlers: Container[Handler],
+    handlers: Container[HandlerName],
     *,
     look: Callable[[], None],
 ) -> None:

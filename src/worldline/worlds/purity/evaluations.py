@@ -20,7 +20,7 @@ from worldline.model.usercode.one_thread import claim, release
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, View
 
-Element: TypeAlias = Callable[[Pure, tuple[NodeId, ...]], "StateVerdict | None"]
+ElementVerdict: TypeAlias = Callable[[Pure, tuple[NodeId, ...]], "StateVerdict | None"]
 
 _ENDS = 16
 _OTHERS = 32
@@ -90,7 +90,7 @@ class CarefulReader:
     def __init__(
         self,
         ask: Callable[[ColumnRead], Any],
-        element: Element = lambda function, nodes: None,
+        element: ElementVerdict = lambda function, nodes: None,
         *,
         is_partial: bool = False,
     ) -> None:
@@ -128,7 +128,7 @@ def evaluated(
     name: str,
     judge: Callable[[View], StateVerdict],
     ask: Callable[[ColumnRead], Any],
-    element: Element,
+    element: ElementVerdict,
     *,
     is_partial: bool = False,
 ) -> Any:

@@ -69,11 +69,11 @@ class _Lowest:
             del self.items[self._size :]
 
 
-Handler: TypeAlias = tuple[Any, ...]
+HandlerName: TypeAlias = tuple[Any, ...]
 """A handler of some sort of event, at any node."""
 
 
-def handler_of(event: Event) -> Handler:
+def handler_of(event: Event) -> HandlerName:
     """Return the handler of an event."""
     return event.kind, event.part, event.name
 
@@ -82,7 +82,7 @@ def executions(
     tables: Tables,
     wanted: Callable[[int, int], bool] | None = None,
     *,
-    handlers: Container[Handler] | None = None,
+    handlers: Container[HandlerName] | None = None,
 ) -> list[RememberedExecution]:
     """Return executions of every handler, the earliest first.
 
