@@ -80,7 +80,9 @@ def dispatched(node: Any) -> Any:
     return node.total
 
 
-def by_keyword(node: Any, *, read: Callable[[Any], Any] = lambda node: node.total) -> Any:
+def by_keyword(
+    node: Any, *, read: Callable[[Any], Any] = lambda node: node.total
+) -> Any:
     return read(node)
 
 

@@ -96,6 +96,11 @@ class Decision:
             return self._evaluate(self, row)
         return node  # type: ignore[no-any-return]
 
+    def answer(self, question: ColumnQuestion, value: int) -> int | None:
+        """Return what a value answers to a question of this tree; None if untold."""
+        answer = question.answers.get(value)
+        return self._resolve(question, value) if answer is None else answer
+
     def known(self, row: Row) -> StateVerdict | None:
         """Return the verdict of a row as far as it is remembered; None if it is not."""
         node: Any = self.root

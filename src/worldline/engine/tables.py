@@ -120,9 +120,12 @@ class Ask:
         The answer per value of the column, as far as known; shared between trees.
     question
         What is asked, opaque here.
+    peer
+        The number of the peer whose link alone it is about, if the column is a
+        collection of links; None if it is about more.
     """
 
-    __slots__ = ("answers", "before", "children", "column", "question")
+    __slots__ = ("answers", "before", "children", "column", "peer", "question")
 
     def __init__(
         self,
@@ -130,8 +133,10 @@ class Ask:
         before: tuple[Operations, ...],
         question: Any,
         answers: dict[int, int],
+        peer: int | None = None,
     ) -> None:
         self.column = column
+        self.peer = peer
         self.before = before
         self.question = question
         self.answers = answers
@@ -236,14 +241,25 @@ class Site:
         self.known: dict[Any, tuple[Entry, ...]] = {}
 
 
+class LinkService(Protocol):
+    """The service that knows links, of which the values of a column are made."""
+
+    def apply(self, operations: Operations, link: Any) -> Any:
+        """Return what an operation makes of a link, or of none; None if it ends."""
+
+    def answer(self, ask: Ask, link: Any) -> int:
+        """Return what a link, or none, answers to a question about it."""
+
+
 class Service(Protocol):
     """The service that fills the tables: a world, which can run handlers."""
 
     def apply(self, operations: Operations, value: int) -> int:
         """Work out, remember and return what an operation makes of a value."""
 
-    def apply_to_link(self, operations: Operations, link: Any) -> Any:
-        """Return what an operation makes of a link, or of none; None if it ends."""
+    @property
+    def one_link(self) -> LinkService:
+        """Who works out what concerns one link, where there are collections of such."""
 
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         """Work out, remember and return the events of a site."""

@@ -10,6 +10,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.drawn import LARGEST_FAN
 from worldline.model.errors import ModelError, Nondeterminism
 from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.node_template import NodeTemplate
 from worldline.model.semantics.execute import (
     Failure,
@@ -227,6 +228,21 @@ def changes_nothing(dry_run: DryRun, local: Frozen) -> bool:
     )
 
 
+def is_no_transition(
+    system: System, event: Event, dry_runs: list[DryRun], local: Frozen
+) -> bool:
+    """Say whether what a handler did from a local value is no step at all."""
+    first = dry_runs[0]
+    if first.outcome.result is Result.WAITS:
+        return True
+    return (
+        system.ignore_noops
+        and event.kind is Kind.DELIVER
+        and len(dry_runs) == 1
+        and changes_nothing(first, local)
+    )
+
+
 def is_noop(
     dry_runs: DryRuns, index: int, node: Any, event: Event, environment: Environment
 ) -> bool:
@@ -235,3 +251,12 @@ def is_noop(
     template = NodeTemplate(kind, kind.freeze(node))
     dry_run = dry_runs.run(index, template, event, [], environment)
     return changes_nothing(dry_run, template.frozen)
+
+
+def asks_nothing_of_the_state(dry_runs: list[DryRun]) -> bool:
+    """Say whether the outcomes of a handler are the same in all states."""
+    if not dry_runs[0].path:
+        return True
+    return all(
+        query[0] == "choose" for dry_run in dry_runs for query, _ in dry_run.path
+    )

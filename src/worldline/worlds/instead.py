@@ -65,7 +65,8 @@ class Stead:
         index = system.index[event.node]
         answers = self._answers.setdefault((index, peer), {})
         question = (index, ("whole", peer))
-        return Ask(system.layout.inbox(index), (), question, answers)
+        at = None if peer is None else system.index[peer]
+        return Ask(system.layout.inbox(index), (), question, answers, at)
 
 
 @final

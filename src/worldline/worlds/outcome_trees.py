@@ -60,7 +60,8 @@ class OutcomeTrees:
         before = tuple(o for o in entry.changes if o.column == column)
         question = (index, query)
         answers = self._answers.setdefault((column, question), {})
-        return Ask(column, before, question, answers)
+        peer = index if query[0] == "full" else None
+        return Ask(column, before, question, answers, peer)
 
     def _asked(self, entry: Entry, query: Query) -> tuple[int, int]:
         """Return the column that a query is about, and the index of the asker."""

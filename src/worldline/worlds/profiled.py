@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any, final
 
 from worldline.engine.profile import ENABLED, MAILBOXES, OBSERVERS, REST, Profile
-from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Site
+from worldline.engine.tables import (
+    Ask,
+    Entry,
+    Leaf,
+    LinkService,
+    Operations,
+    Row,
+    Site,
+)
 from worldline.model.semantics.layout import ColumnKind
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -28,7 +36,6 @@ class ProfiledWorld:
             profile.timed(_SORTS.get(column.kind, REST), world.apply)
             for column in world.system.layout.columns
         ]
-        self._apply_to_link = profile.timed(MAILBOXES, world.apply_to_link)
         self._enabled = profile.timed(ENABLED, world.enabled)
         self._parts = profile.timed(ENABLED, world.parts)
         self._world = world
@@ -36,8 +43,9 @@ class ProfiledWorld:
     def apply(self, operations: Operations, value: int) -> int:
         return self._apply[operations.column](operations, value)
 
-    def apply_to_link(self, operations: Operations, link: Any) -> Any:
-        return self._apply_to_link(operations, link)
+    @property
+    def one_link(self) -> LinkService:
+        return self._world.one_link
 
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         return self._enabled(site, row)

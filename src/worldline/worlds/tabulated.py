@@ -27,10 +27,9 @@ from worldline.model.data.content import fingerprint
 from worldline.model.data.values import freeze
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
-from worldline.model.kinds import MESSAGE_KINDS, Kind
+from worldline.model.kinds import MESSAGE_KINDS
 from worldline.model.node_template import NodeTemplate
 from worldline.model.properties import Property
-from worldline.model.semantics.execute import Result
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.semantics.offers import refuse_unlisted
 from worldline.model.semantics.transitions import (
@@ -49,8 +48,13 @@ from worldline.worlds.columns import (
     sites,
 )
 from worldline.worlds.door import Query
-from worldline.worlds.dry_run import DryRun, DryRuns, changes_nothing
+from worldline.worlds.dry_run import (
+    DryRun,
+    DryRuns,
+    is_no_transition,
+)
 from worldline.worlds.instead import Stead
+from worldline.worlds.one_link import OneLink
 from worldline.worlds.outcome_trees import OutcomeTrees, asks_nothing_of_the_state
 from worldline.worlds.present import state_answer
 from worldline.worlds.verdict_cache import Recall
@@ -103,6 +107,7 @@ class TabulatedWorld:
             None if column.kind is ColumnKind.LOCAL else system.cell(number)
             for number, column in enumerate(system.layout.columns)
         ]
+        self.one_link = OneLink(system, tables)
         self.stead = Stead(system, self._free)
         self.recall = Recall(system, tables, self.cell, profile, is_partial=partial)
 
@@ -179,17 +184,6 @@ class TabulatedWorld:
         operations[value] = after
         return after
 
-    def apply_to_link(self, operations: Operations, link: Any) -> Any:
-        """Return what an operation makes of a link, or of none; None if it ends."""
-        column, operation = operations.column, operations.operation
-        collection, cell = self.tables.collections[column], self._cells[column]
-        cell.restore(collection.join([] if link is None else [(link, 1)]))  # type: ignore[union-attr]
-        getattr(cell, operation[0])(*operation[1:])  # type: ignore[index]
-        left = collection.split(cell.freeze())  # type: ignore[union-attr]
-        if len(left) > 1:
-            raise InternalError(f"{operation} makes {left} of the link {link}")
-        return left[0][0] if left else None
-
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         """Work out, remember and return the events of a site."""
         events = self._events(site, row)
@@ -226,7 +220,7 @@ class TabulatedWorld:
         template = self._template(entry.column, number)
         dry_runs = self._try(entry, template, environment)
         leaves: tuple[Leaf, ...] = ()
-        if not self.is_no_transition(event, dry_runs, template.frozen):
+        if not is_no_transition(self.system, event, dry_runs, template.frozen):
             intern, before = self.tables.interners[entry.column].intern, template.frozen
             leaves = tuple(
                 [
@@ -277,20 +271,6 @@ class TabulatedWorld:
         dry_run = self._dry_runs.run(index, template, event, [], _no_answer)
         entry.outcomes[0] = only = (self._leaf(entry, 0, dry_run),)
         return only
-
-    def is_no_transition(
-        self, event: Event, dry_runs: list[DryRun], local: Any
-    ) -> bool:
-        """Say whether what a handler did from a local value is no step at all."""
-        first = dry_runs[0]
-        if first.outcome.result is Result.WAITS:
-            return True
-        return (
-            self.system.ignore_noops
-            and event.kind is Kind.DELIVER
-            and len(dry_runs) == 1
-            and changes_nothing(first, local)
-        )
 
     def _leaf(self, entry: Entry, local: int, dry_run: DryRun) -> Leaf:
         outcome = dry_run.outcome

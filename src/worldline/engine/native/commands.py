@@ -42,6 +42,7 @@ class Opcode(enum.IntEnum):
     LINKS = 23
     LINK = 24
     LINK_APPLY = 25
+    LINK_ANSWER = 26
 
 
 def halves(word: int) -> tuple[int, int]:

@@ -44,8 +44,12 @@ where they are asked.
 """
 
 
-def _first(node: Any, around: QuestionPlace) -> QuestionPlace | StateVerdict:
-    """Return the question to a column that comes first from a node on."""
+_MOST_KNOWN = 3
+"""Answers in a row that a kernel knows: it is likely to know what follows, too."""
+
+
+def _first(node: Any, around: QuestionPlace) -> QuestionPlace | StateVerdict | None:
+    """Return the question to a column that comes first from a node on, if any is known."""
     while isinstance(node, ColumnQuestion):
         around = (node, *around)
         if node.inner is None:
@@ -55,10 +59,10 @@ def _first(node: Any, around: QuestionPlace) -> QuestionPlace | StateVerdict:
 
 
 def _after(
-    place: QuestionPlace, answer: int | StateVerdict
-) -> QuestionPlace | StateVerdict:
-    """Return where an answer leads to."""
-    return _first(place[0].children[answer], place[1:])
+    place: QuestionPlace, answer: int | StateVerdict | None
+) -> QuestionPlace | StateVerdict | None:
+    """Return where an answer leads to, if that is known."""
+    return _first(place[0].children.get(answer), place[1:])
 
 
 @final
@@ -180,10 +184,15 @@ class KernelTables:
         table, _ = self._answers.of(ask.answers)
         self._commands.extend((Opcode.ANSWER, table, value, answer))
 
+    def encode_link_answer(self, ask: Ask, link: int, answer: int) -> None:
+        """Encode what a link answers, or none, by the kernel's number of it."""
+        table, _ = self._answers.of(ask.answers)
+        self._commands.extend((Opcode.LINK_ANSWER, table, link, answer))
+
     def encode_verdict(
         self, decision: Decision, row: Row, question: int = _UNSET
     ) -> None:
-        """Encode the path that a row takes through a decision; its verdict is known.
+        """Encode the path that a row takes through a decision, as far as it is news.
 
         Parameters
         ----------
@@ -191,29 +200,42 @@ class KernelTables:
             The kernel's number of the question from which on it does not know the
             path; -1: from the first.
         """
-        place: QuestionPlace | StateVerdict
+        place: QuestionPlace | StateVerdict | None
         if question == _UNSET:
+            decision(row)
             number, place = self.decision(decision), _first(decision.root, ())
             if self._is_news(Opcode.DECISION, number, 0):
                 self._commands.extend((Opcode.DECISION, number, self._question(place)))
         else:
             place = self._places[question - _FIRST_QUESTION]
-        while isinstance(place, tuple):
-            question = self._question(place)
-            answer = self._encode_answer_to(place[0], row)
-            place = _after(place, answer)
-            if self._is_news(Opcode.BRANCH, question, answer):
-                child = self._question(place)
-                self._commands.extend((Opcode.BRANCH, question, answer, child))
+        known = 0
+        while isinstance(place, tuple) and known < _MOST_KNOWN:
+            is_news = self._encode_answer_to(place, decision, row)
+            known = 0 if is_news else known + 1
+            place = _after(place, place[0].answers[row[place[0].column]])
 
-    def _encode_answer_to(self, node: ColumnQuestion, row: Row) -> int:
+    def _encode_answer_to(
+        self, place: QuestionPlace, decision: Decision, row: Row
+    ) -> bool:
+        """Encode what a row answers to a question, and what that leads to, if it is news."""
+        question, node = self._question(place), place[0]
         value = row[node.column]
-        answer = node.answers[value]
+        answer = decision.answer(node, value)
+        following = None if answer is None else _after(place, answer)
+        if answer is None or following is None:
+            decision(row)
+            answer = node.answers[value]
+            following = _after(place, answer)
         table, _ = self._answers.of(node.answers)
-        if self._is_news(Opcode.ANSWER, table, value):
+        is_news = self._is_news(Opcode.ANSWER, table, value)
+        if is_news:
             seen = self.columns.number(node.column, value)
             self._commands.extend((Opcode.ANSWER, table, seen, answer))
-        return answer
+        if self._is_news(Opcode.BRANCH, question, answer):
+            child = self._question(following)
+            self._commands.extend((Opcode.BRANCH, question, answer, child))
+            return True
+        return is_news
 
     def _is_news(self, word: Opcode, first: int, second: int) -> bool:
         key = (word, first, second)
@@ -222,8 +244,9 @@ class KernelTables:
         self._sent.add(key)
         return True
 
-    def _question(self, place: QuestionPlace | StateVerdict) -> int:
+    def _question(self, place: QuestionPlace | StateVerdict | None) -> int:
         """Return the kernel's number of a question, or of a verdict."""
+        assert place is not None, "a path that was evaluated is known"
         if not isinstance(place, tuple):
             return place.value if place is UNSEEN else int(place)
         key = tuple(map(id, place))
@@ -312,7 +335,11 @@ class KernelTables:
         if is_new and isinstance(tree, Ask):
             before = self._numbers_of(tree.before)
             table, _ = self._answers.of(tree.answers)
-            self._encode_tree(number, _ASK, before, tree.column, table)
+            collection = self.columns.collection(tree.column)
+            peer = _UNSET
+            if collection is not None and collection.links and tree.peer is not None:
+                peer = tree.peer
+            self._encode_tree(number, _ASK, before, tree.column, table, peer)
         elif is_new and isinstance(tree, Fork):
             self._encode_tree(number, _FORK, [])
         for answer, child in tree.children.items():
@@ -329,8 +356,9 @@ class KernelTables:
         items: list[int],
         column: int = _UNSET,
         answers: int = _UNSET,
+        peer: int = _UNSET,
     ) -> None:
-        words = (Opcode.TREE, number, kind, column, answers, len(items))
+        words = (Opcode.TREE, number, kind, column, answers, peer, len(items))
         self._commands.extend((*words, *items))
 
 

@@ -28,6 +28,7 @@ class MissKind(enum.IntEnum):
     OUTLINE = 8
     ITEM = 9
     LINK = 10
+    LINK_ANSWER = 11
 
 
 @final
@@ -67,6 +68,7 @@ class MissResolver:
             MissKind.ANSWER: self._resolve_answer,
             MissKind.DECIDE: self._resolve_decision,
             MissKind.LINK: self._resolve_link,
+            MissKind.LINK_ANSWER: self._resolve_link_answer,
         }
         if symmetry is not None:
             names = SymmetryTables(kernel, symmetry)
@@ -107,7 +109,6 @@ class MissResolver:
     def _resolve_decision(self, number: int, question: int, numbers: list[int]) -> None:
         row = self._columns.row(numbers)
         decision = self._kernel.decision_of(number)
-        decision(row)
         self._kernel.encode_verdict(decision, row, question)
 
     def _resolve_operation(self, number: int, seen: int, _: list[int]) -> None:
@@ -122,7 +123,7 @@ class MissResolver:
     def _resolve_link(self, number: int, link: int, _: list[int]) -> None:
         operations, columns = self._kernel.operations(number), self._columns
         before = None if link < 0 else columns.item_of(operations.column, link)
-        after = self._service.apply_to_link(operations, before)
+        after = self._service.one_link.apply(operations, before)
         self._kernel.encode_link(operations, number, link, after)
 
     def _resolve_outcome(self, number: int, local: int, numbers: list[int]) -> None:
@@ -146,6 +147,12 @@ class MissResolver:
         ask = self._kernel.question_of(number)
         answer = self._service.answer(ask, self._columns.value(ask.column, seen))
         self._kernel.encode_answer(ask, seen, answer)
+
+    def _resolve_link_answer(self, number: int, link: int, _: list[int]) -> None:
+        ask = self._kernel.question_of(number)
+        asked = None if link < 0 else self._columns.item_of(ask.column, link)
+        answer = self._service.one_link.answer(ask, asked)
+        self._kernel.encode_link_answer(ask, link, answer)
 
     def _resolve_list(self, number: int, _: int, numbers: list[int]) -> None:
         site = self._tables.sites[number]

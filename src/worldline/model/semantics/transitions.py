@@ -140,16 +140,17 @@ def own_events(
     events += _calls(system, index, hidden)
     for kind in CONNECTION_FAULTS:
         if budget.allows(kind.budgets[0]):
+            breakable, links = inbox.breakable(), inbox.connections()
             events += [
                 Event(kind, node, peer=peer)
-                for peer in inbox.breakable()
+                for peer in breakable
                 if system.index[peer] > index
             ]
             # An absent node lists nothing, though it may be the first of the two.
             events += [
                 Event(kind, peer, peer=node)
-                for peer in inbox.breakable()
-                if system.index[peer] < index and inbox.connections()[peer].is_blind
+                for peer in breakable
+                if system.index[peer] < index and links[peer].is_blind
             ]
     if system.faults.strikes(node):
         events += _strikes(node, inbox, budget)

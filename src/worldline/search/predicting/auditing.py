@@ -30,20 +30,21 @@ class Auditing:
 
     def begin_anew(self) -> None:
         """Note that tables are empty; the handlers that fill them are the same."""
-        self._leaves = self._entries = 0
+        self._audited = self._seen = 0
 
     def audit(self, query: SearchQuery, by_cost: SearchByCost, states: int) -> None:
         """Check samples of what a prediction, of so many states, took for granted."""
         self._states += states
-        tables = query.world.tables
-        entries, self._entries = tables.entries[self._entries :], len(tables.entries)
+        leaves = query.world.tables.leaves
+        entries = [leaf.entry for leaf in leaves[self._seen :]]
         handlers = {handler_of(one.event) for one in entries if one.column >= 0}
         fresh = handlers - self._met
         self._met |= fresh
-        has_grown = len(tables.leaves) >= 2 * self._leaves
+        self._seen = len(leaves)
+        has_grown = self._seen >= 2 * self._audited
         if has_grown and self._states >= STATES_PER_AUDIT * self._audits:
             self._audits += 1
-            self._leaves = max(1, len(tables.leaves))
+            self._audited = max(1, self._seen)
             query.verify(by_cost.search)
         elif fresh:
             query.verify_handlers(by_cost.search, fresh)

@@ -14,7 +14,16 @@ from typing import Any, Protocol, final
 
 from worldline.engine.expand import Path
 from worldline.engine.schedulers.protocol import Scheduler
-from worldline.engine.tables import Ask, Entry, Leaf, Operations, Row, Service, Site
+from worldline.engine.tables import (
+    Ask,
+    Entry,
+    Leaf,
+    LinkService,
+    Operations,
+    Row,
+    Service,
+    Site,
+)
 from worldline.engine.walks import Ended, Reached, WalkEnd
 from worldline.worlds.remembered_walks import RememberedWalks
 from worldline.worlds.walks import CannotTell, DirectWalks
@@ -56,9 +65,9 @@ class Counted:
         self.misses += 1
         return self._service.apply(operations, value)
 
-    def apply_to_link(self, operations: Operations, link: Any) -> Any:
-        self.misses += 1
-        return self._service.apply_to_link(operations, link)
+    @property
+    def one_link(self) -> LinkService:
+        return self._service.one_link
 
     def enabled(self, site: Site, row: Row) -> tuple[Entry, ...]:
         self.misses += 1

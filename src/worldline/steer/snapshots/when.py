@@ -13,7 +13,6 @@ from typing import Any, Protocol, final
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.worlds.companions import Beside
 
-
 _GLANCE_S = 0.02
 """Seconds between two looks at what has changed, which take longer than most events."""
 

@@ -15,7 +15,7 @@ from worldline.model.node_template import NodeTemplate
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.usercode.user_errors import spelt
 from worldline.worlds.door import Query
-from worldline.worlds.dry_run import DryRun, DryRuns, QueryPath
+from worldline.worlds.dry_run import DryRun, DryRuns, QueryPath, is_no_transition
 from worldline.worlds.purity.sample import RememberedExecution
 from worldline.worlds.tabulated import TabulatedWorld
 
@@ -78,7 +78,7 @@ class Again:
             if execution.branches is None:
                 refuse = _refusing(event)
                 dry_runs = self._dry_runs.all_choices(index, template, event, refuse)
-                if self._world.is_no_transition(event, dry_runs, template.frozen):
+                if is_no_transition(self._system, event, dry_runs, template.frozen):
                     dry_runs = []
                 return told([self._of_dry_run(event, dry_run) for dry_run in dry_runs])
             branches = []

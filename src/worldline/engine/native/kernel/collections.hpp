@@ -108,6 +108,15 @@ class Collection {
         return intern(scratch_);
     }
 
+    // The link with a peer, or kUnknown; of a value of which nothing is known, what it has.
+    int32_t link_with(int32_t value, int32_t peer) const {
+        if (swallows(value)) return begin(value)->first;
+        const auto link = std::find_if(begin(value), end(value), [&](const Pair& pair) {
+            return items_[pair.first].sender == peer;
+        });
+        return link == end(value) ? kUnknown : link->first;
+    }
+
     // Returns the number of what an action at links makes of a value; kUnknown if that is not
     // known of an item. `become` says what an item becomes, or kUnknown, that of no item: an
     // item, kNothing or kUnknown.

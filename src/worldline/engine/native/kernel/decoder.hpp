@@ -24,7 +24,7 @@ enum class Opcode : int32_t {
     kOutcome = 8,     // entry, local value, outcome
     kLeaf = 9,        // leaf, entry, local value, whether it failed, weight, count,
                       // operations
-    kTree = 10,       // tree, kind, column, answers, count, items
+    kTree = 10,       // tree, kind, column, answers, peer, count, items
     kChild = 11,      // tree, answer, child
     kOperation = 12,  // operation, column, action, item
     kApply = 13,      // operation, value, value after
@@ -40,6 +40,7 @@ enum class Opcode : int32_t {
     kLinks = 23,      // column, bytes of the class (count, words)
     kLink = 24,       // column, peer, messages, aspect, bytes (count, words)
     kLinkApply = 25,  // operation, link or -1, link after or -2
+    kLinkAnswer = 26, // table of answers, link or -1, answer
 };
 
 class Decoder {
@@ -98,6 +99,7 @@ class Decoder {
             case Opcode::kLinks: return links();
             case Opcode::kLink: return link();
             case Opcode::kLinkApply: return link_apply();
+            case Opcode::kLinkAnswer: return link_answer();
         }
     }
 
@@ -131,6 +133,11 @@ class Decoder {
     void link_apply() {
         const int32_t operation = next(), link = next();
         tables_.links.put(operation, link + 1, next());
+    }
+
+    void link_answer() {
+        const int32_t answers = next(), link = next();
+        tables_.link_answers.put(answers, link + 1, next());
     }
 
     void ranks() {
@@ -215,7 +222,9 @@ class Decoder {
         tree.kind = static_cast<TreeKind>(next());
         tree.column = next();
         tree.answers = next();
+        tree.peer = next();
         if (tree.answers >= 0) tables_.answers.add(tree.answers);
+        if (tree.peer >= 0) tables_.link_answers.add(tree.answers);
         const int32_t count = next();
         const int32_t* items = skip(count);
         tree.items.assign(items, items + count);

@@ -24,6 +24,7 @@ enum class MissKind : int32_t {
     kOutline = 8,  // the outlines of item `second` of column `first`
     kItem = 9,     // what item `second` becomes by the renaming of table `first`
     kLink = 10,    // what operation `first` makes of link `second`, or of none
+    kLinkAnswer = 11,  // what link `second`, or none, answers at tree `first`
 };
 
 struct Miss {
@@ -108,6 +109,7 @@ class Misses {
             return true;
         }
         if (miss.kind == MissKind::kList) return compose(tables, miss);
+        if (miss.kind == MissKind::kAnswer) return answer(tables, miss);
         if (miss.kind != MissKind::kTrait && miss.kind != MissKind::kRename) return false;
         const Column& column = tables.columns[miss.first];
         if (column.collection == nullptr || column.collection->is_links()) return false;
@@ -130,6 +132,19 @@ class Misses {
                 parts_.push_back(Miss{MissKind::kLink, number, link, 0, kUnknown});
             return after;
         });
+    }
+
+    // Lets a link answer, if a question is about one alone.
+    bool answer(Tables& tables, const Miss& miss) {
+        const Tree& tree = tables.trees[miss.first];
+        if (tree.peer == kUnknown) return false;
+        const int32_t link = tables.columns[tree.column].collection->link_with(miss.second, tree.peer);
+        const int32_t answer = tables.link_answers.get(tree.answers, link + 1);
+        if (answer == kUnknown)
+            parts_.push_back(Miss{MissKind::kLinkAnswer, miss.first, link, 0, kUnknown});
+        else
+            tables.answers.put(tree.answers, miss.second, answer);
+        return true;  // if nothing is known yet, the row is tried again
     }
 
     // Takes a collection through steps, as far as is known what becomes of its items.

@@ -74,6 +74,7 @@ struct Tree {
     TreeKind kind = TreeKind::kLeaves;
     int32_t column = 0;
     int32_t answers = 0;
+    int32_t peer = kUnknown;     // whose link alone is asked
     std::vector<int32_t> items;  // leaves, or the operations before a question
     std::vector<std::pair<int32_t, int32_t>> children;  // answer, tree; in order
 };
@@ -106,6 +107,7 @@ class Tables {
     Grid<int32_t> links{kUnknown};  // by operation and link + 1: a link or kNothing
     Items<Tree> trees;
     Grid<int32_t> answers{kUnknown};  // by question asked and value
+    Grid<int32_t> link_answers{kUnknown};  // by question asked and link + 1
     std::vector<Question> questions{3};
     Grid<int32_t> branches{kUnknown};  // by question and answer
     std::vector<int32_t> decisions;
