@@ -129,17 +129,21 @@ class ImmediateCheck:
         """Take note that a life begins, of which nothing has been judged."""
         known = self._ones.pop(beside.me, None)
         if known is not None:
-            self._one(beside).outdated = known.outdated
+            one = self._one(beside)
+            one.outdated, one.heard = known.outdated, known.heard
 
     def noticed(
         self, beside: Beside, peer: NodeId, life: int, numbers: Mapping[int, int]
     ) -> None:
         """Take note of the numbers beside a message, as `Companion.noticed` does.
 
-        If the peer sent it after its checkpoint, that tells nothing of it any more.
+        If the peer sent it after its checkpoint, that tells nothing of it any more: neither
+        the one that is known nor one that was on its way here.
         """
         one = self._one(beside)
-        record = one.records.get(self._system.index[peer])
+        index = self._system.index[peer]
+        one.hear(index, life, numbers)
+        record = one.records.get(index)
         if record is not None and _is_later(record, one.index, life, numbers):
             self.superseded(beside.me, peer)
 
@@ -248,6 +252,9 @@ class _OneNode:
         Those that tell something of their nodes.
     outdated
         Those that do not.
+    heard
+        Of each peer, the life in which it sent what it sent last of all that has come, and
+        the numbers beside that.
     has_to_learn
         Whether the last are others than when it learned.
     timers
@@ -259,14 +266,28 @@ class _OneNode:
         self.given: Mapping[int, MemberRecord] = _NOBODY
         self.records: Mapping[int, MemberRecord] = _NOBODY
         self.outdated: dict[int, MemberRecord] = {}
+        self.heard: dict[int, tuple[int, Mapping[int, int]]] = {}
         self.has_to_learn = False
         self.timers: frozenset[PendingTimer] = frozenset()
+
+    def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
+        """Take note of the numbers beside a message, unless a later one has come."""
+        last = self.heard.get(peer)
+        if last is not None and (life, numbers.get(_NUMBER, 0)) < (
+            last[0],
+            last[1].get(_NUMBER, 0),
+        ):
+            return
+        self.heard[peer] = life, numbers
 
     def learn(self, records: Mapping[int, MemberRecord]) -> None:
         """Know what these checkpoints say, but for those that are outdated."""
         self.given, self.has_to_learn = records, False
         old = self.outdated
         self.outdated = {n: old[n] for n in old if records.get(n) is old[n]}
+        for n, (life, numbers) in self.heard.items():
+            if n in records and _is_later(records[n], self.index, life, numbers):
+                self.outdated[n] = records[n]
         self.records = {
             n: record for n, record in records.items() if n not in self.outdated
         }
