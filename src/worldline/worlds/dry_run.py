@@ -251,12 +251,3 @@ def is_noop(
     template = NodeTemplate(kind, kind.freeze(node))
     dry_run = dry_runs.run(index, template, event, [], environment)
     return changes_nothing(dry_run, template.frozen)
-
-
-def asks_nothing_of_the_state(dry_runs: list[DryRun]) -> bool:
-    """Say whether the outcomes of a handler are the same in all states."""
-    if not dry_runs[0].path:
-        return True
-    return all(
-        query[0] == "choose" for dry_run in dry_runs for query, _ in dry_run.path
-    )
