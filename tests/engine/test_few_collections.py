@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import gc
 
-from worldline.engine.exploration import few_collections
+import pytest
+
+from worldline.engine import garbage
+from worldline.engine.garbage import few_collections
 
 
-def test_what_was_made_meanwhile_is_not_gone_through_afterwards() -> None:
+def test_what_was_made_in_a_long_search_is_not_gone_through_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(garbage, "_SHORT_S", 0.0)
     before, generations = gc.get_threshold(), []
 
     def note(phase: str, about: dict[str, int]) -> None:

@@ -1,5 +1,8 @@
 """What properties look at is never too little, however their code comes to look at it."""
 
+# How the code is written is what is tested.
+# ruff: noqa: PLW0108, FLY002
+
 import functools
 import operator
 import types
@@ -90,7 +93,8 @@ def matched(node: Any) -> Any:
     match node:
         case object(total=total):
             return total
-    return 0
+        case _:
+            return 0
 
 
 def imported_late(view: wl.View) -> bool:
@@ -162,7 +166,7 @@ def test_a_field_that_decides_is_watched(name: str) -> None:
 
 def test_what_no_property_names_is_not_watched() -> None:
     watched = watched_by(counters(of_each(lambda node: elsewhere.total_of(node))))
-    assert watched.fields == {"total"}
+    assert watched.fields == frozenset({"total"})
     assert not watched.timers
     assert not watched.calls
 

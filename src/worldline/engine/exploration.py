@@ -6,16 +6,14 @@ The order in which states are visited is a strategy's business: `breadth_first` 
 
 from __future__ import annotations
 
-import contextlib
-import gc
-import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.engine.decisions import Decision
 from worldline.engine.expand import Expander, Path, Replacing, Successor
+from worldline.engine.garbage import few_collections
 from worldline.engine.profile import REST, UNTIMED, Untimed
 from worldline.engine.room import Container
 from worldline.engine.sample import Sample
@@ -375,31 +373,6 @@ class Exploration:
         fatal = any(self.checks[number].fatal for number in self.hits)
         return fatal or bool(self.failures) or self.deadlock is not None
 
-
-@contextlib.contextmanager
-def few_collections(made: int = 200_000) -> Iterator[None]:
-    """Look for cyclic garbage rarely: tables and rows grow and hold no cycles.
-
-    Each time that so many more objects were made than have gone.
-
-    In the end all that there is counts as old. Else Python would go through millions of
-    new objects as soon as it looks often again.
-    """
-    before, began = gc.get_threshold(), time.monotonic()
-    gc.set_threshold(made, 50, 100)
-    try:
-        yield
-    finally:
-        # To ask whether others have frozen something takes longer, the more they have.
-        is_short = time.monotonic() - began < _SHORT_S
-        if not is_short and not gc.get_freeze_count():
-            gc.freeze()
-            gc.unfreeze()
-        gc.set_threshold(*before)
-
-
-_SHORT_S = 0.2
-"""Seconds in which so few objects are made that nobody has to care."""
 
 Locate: TypeAlias = Callable[["tuple[Entry, Leaf] | None"], Hit]
 """Returns where the search is, after one more step if one is given."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.engine.bounds import BoundHit
-from worldline.engine.exploration import Exploration, few_collections
+from worldline.engine.exploration import Exploration
+from worldline.engine.garbage import few_collections
 from worldline.engine.graph import Graph, GraphTooLarge, Space
 from worldline.engine.lasso import Fairness
 from worldline.engine.profile import REST

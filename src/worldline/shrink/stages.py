@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
-from worldline.engine.exploration import few_collections
+from worldline.engine.garbage import few_collections
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.progress import PassReport
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.steer.snapshots import chatter
 from tests.steer.snapshots.posting import Post
@@ -402,7 +404,7 @@ def test_who_has_no_connection_is_asked_through_the_neighbour():
 
 def test_who_is_named_but_has_no_connection_is_asked_through_a_neighbour():
     post = row(3, wl.streams())
-    keeper = post.snapshots._keepers[post.system.ids[0]]
+    keeper: Any = post.snapshots._keepers[post.system.ids[0]]
     absent = keeper.counts.absent
     for named in ((1, 2), (2, 1)):
         keeper._neighbours = lambda named=named: named

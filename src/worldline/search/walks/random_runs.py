@@ -18,8 +18,8 @@ from worldline.engine.exploration import (
     Options,
     StateCheck,
     Statistics,
-    few_collections,
 )
+from worldline.engine.garbage import few_collections
 from worldline.engine.room import MIB, give_back
 from worldline.engine.schedulers.weighted import Weighted
 from worldline.engine.tables import Row

@@ -1,0 +1,33 @@
+"""How often Python looks for cyclic garbage while a search fills memory."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import time
+from collections.abc import Iterator
+
+_SHORT_S = 0.2
+"""Seconds in which so few objects are made that nobody has to care."""
+
+
+@contextlib.contextmanager
+def few_collections(made: int = 200_000) -> Iterator[None]:
+    """Look for cyclic garbage rarely: tables and rows grow and hold no cycles.
+
+    Each time that so many more objects were made than have gone.
+
+    In the end all that there is counts as old, if it took long. Else Python would go through millions of
+    new objects as soon as it looks often again.
+    """
+    before, began = gc.get_threshold(), time.monotonic()
+    gc.set_threshold(made, 50, 100)
+    try:
+        yield
+    finally:
+        # To ask whether others have frozen something takes longer, the more they have.
+        is_short = time.monotonic() - began < _SHORT_S
+        if not is_short and not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
+        gc.set_threshold(*before)
