@@ -59,4 +59,4 @@ def test_nothing_is_refused_for_a_call_that_was_made(seed: int) -> None:
         traces=False,
     )
     assert report.verdict is wl.Verdict.UNKNOWN
-    assert report.refusals == ()
+    assert report.to_json()["refusals"] == []

@@ -20,6 +20,7 @@ TABLE = {"total": lambda node: node.total}
 LISTED = [lambda node: node.total]
 SPACE = types.SimpleNamespace(read=lambda node: node.total)
 ASK = getattr
+MADE_UP = "".join(map(chr, b"total"))
 
 
 class Shared:
@@ -80,7 +81,9 @@ def dispatched(node: Any) -> Any:
     return node.total
 
 
-def by_keyword(node: Any, *, read: Callable[[Any], Any] = lambda node: node.total) -> Any:
+def by_keyword(
+    node: Any, *, read: Callable[[Any], Any] = lambda node: node.total
+) -> Any:
     return read(node)
 
 
@@ -88,7 +91,8 @@ def matched(node: Any) -> Any:
     match node:
         case object(total=total):
             return total
-    return 0
+        case _:
+            return 0
 
 
 def imported_late(view: wl.View) -> bool:
@@ -112,6 +116,8 @@ def by_default(
     return all(reads[0](view[node]) < 3 for node in view.nodes)
 
 
+# What is tested is how a property comes to a field.
+# ruff: noqa: PLW0108
 PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "a function of a module": of_each(lambda node: elsewhere.total_of(node)),
     "a static method of a class": lambda view: elsewhere.Tool.small(view),
@@ -133,8 +139,8 @@ PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "a pattern": of_each(matched),
     "an import in a function": imported_late,
     "a list in a closure": in_closure(),
-    "getattr by another name": of_each(lambda node: ASK(node, "".join(("to", "tal")))),
-    "__getattr__": of_each(lambda node: node.__getattr__("".join(("to", "tal")))),
+    "getattr by another name": of_each(lambda node: ASK(node, MADE_UP)),
+    "__getattr__": of_each(lambda node: node.__getattr__(MADE_UP)),
     "partial": functools.partial(lambda read, view: of_each(read)(view), READ),
 }
 
@@ -160,7 +166,7 @@ def test_a_field_that_decides_is_watched(name: str) -> None:
 
 def test_what_no_property_names_is_not_watched() -> None:
     watched = watched_by(counters(of_each(lambda node: elsewhere.total_of(node))))
-    assert watched.fields == {"total"}
+    assert watched.fields == frozenset({"total"})
     assert not watched.timers
     assert not watched.calls
 

@@ -124,7 +124,7 @@ class _Reading:
                 if id(place[name]) not in self._seen
             ]
 
-    def _read(self, one: Any) -> None:  # noqa: PLR0912 - one branch for each sort
+    def _read(self, one: Any) -> None:  # noqa: C901 - one branch for each sort
         todo = self._todo
         if isinstance(one, FunctionType):
             if mark_of(one) is None:  # a handler is run by nobody who looks on
