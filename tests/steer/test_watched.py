@@ -23,6 +23,7 @@ TABLE = {"total": lambda node: node.total}
 LISTED = [lambda node: node.total]
 SPACE = types.SimpleNamespace(read=lambda node: node.total)
 ASK = getattr
+MADE_UP = "".join(map(chr, b"total"))
 
 
 class Shared:
@@ -118,6 +119,8 @@ def by_default(
     return all(reads[0](view[node]) < 3 for node in view.nodes)
 
 
+# What is tested is how a property comes to a field.
+# ruff: noqa: PLW0108
 PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "a function of a module": of_each(lambda node: elsewhere.total_of(node)),
     "a static method of a class": lambda view: elsewhere.Tool.small(view),
@@ -139,8 +142,8 @@ PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "a pattern": of_each(matched),
     "an import in a function": imported_late,
     "a list in a closure": in_closure(),
-    "getattr by another name": of_each(lambda node: ASK(node, "".join(("to", "tal")))),
-    "__getattr__": of_each(lambda node: node.__getattr__("".join(("to", "tal")))),
+    "getattr by another name": of_each(lambda node: ASK(node, MADE_UP)),
+    "__getattr__": of_each(lambda node: node.__getattr__(MADE_UP)),
     "partial": functools.partial(lambda read, view: of_each(read)(view), READ),
 }
 

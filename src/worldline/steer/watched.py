@@ -124,15 +124,23 @@ class _Reading:
                 if id(place[name]) not in self._seen
             ]
 
-    def _read(self, one: Any) -> None:
-        inside = _inside(one)
-        if inside is not None:
-            self._todo += inside
-        elif isinstance(one, FunctionType):
+    def _read(self, one: Any) -> None:  # noqa: C901 - one branch for each sort
+        todo = self._todo
+        if isinstance(one, FunctionType):
             if mark_of(one) is None:  # a handler is run by nobody who looks on
                 self._read_function(one)
         elif isinstance(one, CodeType):
             self._read_code(one)
+        elif isinstance(one, functools.partial | functools.partialmethod):
+            todo += [one.func, *one.args, *one.keywords.values()]
+        elif isinstance(one, MethodType):
+            todo += [one.__func__, one.__self__]
+        elif isinstance(one, property):
+            todo.append(one.fget)
+        elif isinstance(one, staticmethod | classmethod):
+            todo.append(one.__func__)
+        elif isinstance(one, Property):
+            todo.append(one.predicate)
         elif isinstance(one, ModuleType):
             if not _is_of_a_library(one.__name__):
                 self._places[id(one)] = vars(one)
@@ -144,7 +152,11 @@ class _Reading:
             for text in _strings(one.__reduce__()):
                 self.names |= {*text.split(".")}
         elif isinstance(one, _UNREAD):
-            self._todo.append(getattr(one, "__self__", None))
+            todo.append(getattr(one, "__self__", None))
+        elif isinstance(one, Mapping):
+            todo += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple | set | frozenset):
+            todo += one
         else:
             self._read_object(one)
 
@@ -193,27 +205,6 @@ class _Reading:
             self._todo.append(one.func)
         elif callable(one):
             self.names.add("getattr")  # and so nobody knows
-
-
-def _inside(one: Any) -> Collection[Any] | None:
-    """Return what something is made of that is nothing but that; None if it is more."""
-    match one:
-        case functools.partial() | functools.partialmethod():
-            return [one.func, *one.args, *one.keywords.values()]
-        case MethodType():
-            return [one.__func__, one.__self__]
-        case property():
-            return [one.fget]
-        case staticmethod() | classmethod():
-            return [one.__func__]
-        case Property():
-            return [one.predicate]
-        case Mapping():
-            return [*one.keys(), *one.values()]
-        case list() | tuple() | set() | frozenset():
-            return one
-        case _:
-            return None
 
 
 def _is_of_a_library(name: Any) -> bool:

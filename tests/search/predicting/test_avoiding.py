@@ -249,7 +249,7 @@ def test_where_nodes_are_absent_the_same_is_avoided(engine: str):
         for node in one.onward.ids
         if (found := list(trials(one, begin, report, prediction, node)))
     }
-    assert tries == {"a": [(True, 473)], "c": [(True, 302)]}
+    assert tries == {"a": [(True, 513)], "c": [(True, 331)]}
 
 
 def test_a_bug_of_paxos_is_avoided_by_those_before_the_last():

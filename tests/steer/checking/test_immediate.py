@@ -262,15 +262,20 @@ def test_a_lost_connection_makes_what_is_known_of_the_peer_old():
         (1, {1: 5}, False),
     ],
 )
+@pytest.mark.parametrize("comes", ["after an event", "at once", "before it"])
 def test_a_message_sent_after_a_checkpoint_tells_that_it_is_old(
-    life: int, numbers: dict[int, int], is_known: bool
+    comes: str, life: int, numbers: dict[int, int], is_known: bool
 ):
     scene = Scene(counts_differ)
     assert scene.tell(B, 2, A) is None
+    if comes == "before it":
+        scene.check.noticed(scene.judged.nodes[0], B, life, numbers)
     channel = ChannelRecord(0, 4, (), None, None, 0, (), 1)
     scene.knows(A, B, number=5, channels={0: channel})
-    scene.check.before(scene.judged.nodes[0], Event(wl.Kind.CALL, A, name="stop"))
-    scene.check.noticed(scene.judged.nodes[0], B, life, numbers)
+    if comes == "after an event":
+        scene.check.before(scene.judged.nodes[0], Event(wl.Kind.CALL, A, name="stop"))
+    if comes != "before it":
+        scene.check.noticed(scene.judged.nodes[0], B, life, numbers)
     assert (scene.tell(A, 2, C) is not None) is is_known
 
 
