@@ -15,6 +15,7 @@ from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.faults import Faults
+from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.options.declaring import Group, option, verb
 from worldline.options.values import Amount, Choice, NameList, Seconds, Text, Whole
@@ -28,10 +29,19 @@ from worldline.steer.steering.findings import FoundOften, Refusal
 from worldline.steer.steering.inline import inline_steering
 from worldline.steer.steering.modes import Mode, SteeringOptions
 from worldline.steer.steering.reporting import merged, written
-from worldline.worlds.companions import Companion
+from worldline.worlds.companions import NOTHING_JUDGED, Companion
 
 _MOST_SHOWN = 10
 """Refusals that a report prints."""
+
+_OF_ANY_MODE = ("gather_every", "gather_bandwidth")
+_OF_PREDICTING = (
+    "prediction_states",
+    "prediction_faults",
+    "prediction_latency",
+    "predicting",
+)
+_OF_CHECKING = ("on_unseen",)
 
 _WARNING = """\
 Steering protects safety properties only, and by refusing: it may cost progress. A neighbour \
@@ -107,8 +117,9 @@ class SteeredOptions(SimulateOptions):
         Raises
         ------
         UsageError
-            If a node that is to predict is none.
+            If a node that is to predict is none, or an option says nothing in this mode.
         """
+        self.refuse_idle()
         chosen: tuple[NodeId, ...] | None = None
         if self.predicting is not None:
             by_name = {node.name: node for node in system.ids}
@@ -129,6 +140,23 @@ class SteeredOptions(SimulateOptions):
             predicting=chosen,
             on_unseen="refuse" if self.on_unseen == "refuse" else "allow",
         )
+
+    def refuse_idle(self) -> None:
+        """Refuse options that say nothing in this mode.
+
+        Raises
+        ------
+        UsageError
+            If one of them was given.
+        """
+        mode, idle = Mode(self.mode), list[str]()
+        if mode is Mode.OFF:
+            idle += _OF_ANY_MODE
+        if not mode.predicts:
+            idle += _OF_PREDICTING
+        if not mode.checks:
+            idle += _OF_CHECKING
+        self.refuse_given(idle, f"has no meaning with mode {mode.value}")
 
 
 @final
@@ -196,6 +224,7 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
         If the options say nothing of this system, or it cannot be run by a clock.
     """
     if options.mode == Mode.OFF.value:
+        options.refuse_idle()
         return simulate_beside(system, options, None)
     opened = open_system(system, options.parameters)
     chosen = options.steering(opened)
@@ -205,6 +234,9 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
         counts.add(run.counts)
     found = merged([run.found for run in report.beside])
     notes = written(found, report.system) if options.traces else []
+    judged = sum(prop.kind is PropertyKind.SAFETY for prop in opened.properties)
+    if 0 < counts.checked * judged <= counts.unseen:
+        notes.append(NOTHING_JUDGED)
     fields = {one.name: getattr(report, one.name) for one in dataclasses.fields(report)}
     fields["notes"] = (*report.notes, *notes)
     fields["beside"] = ()
