@@ -40,6 +40,38 @@ def apart() -> wl.System:
     )
 
 
+@wl.node
+class Counter:
+    """Keeps what it can work out again out of its checkpoints."""
+
+    seen: int = 0
+    digits: tuple[int, ...] = wl.field(default=(), checkpoint=False)
+
+    @wl.rebuild
+    def fill(self) -> None:
+        self.digits = tuple(range(self.seen))
+
+    @wl.call
+    def count(self, ctx: wl.Context) -> None:
+        self.seen += 1
+        self.digits = tuple(range(self.seen))
+
+
+def left_out() -> wl.System:
+    (one,) = wl.ids("one")
+
+    @wl.safety
+    def few(view: wl.View) -> bool:
+        return len(view[one].digits) < 900
+
+    return wl.System(
+        {one: Counter()},
+        workload=[wl.whenever(Counter.count)],
+        properties=[few],
+        name="counter",
+    )
+
+
 def simulated(network: str, mode: str, folder: Path, **given: Any) -> Any:
     return wl.simulate(
         system(network),
@@ -145,6 +177,15 @@ def test_a_check_without_an_answer_is_not_good_news() -> None:
     assert isinstance(report, SteeredReport)
     assert 0 < report.steering.checked <= report.steering.unseen
     assert any("no event could be judged" in note for note in report.notes)
+
+
+def test_what_is_made_from_other_fields_changes_with_them() -> None:
+    report = wl.simulate(
+        left_out(), mode="predict", seconds=30.0, threads=1, traces=False
+    )
+    assert isinstance(report, SteeredReport)
+    assert report.events > 20
+    assert report.steering.snapshots > 10, "not only every ten seconds"
 
 
 def test_the_same_seed_steers_the_same_run(tmp_path: Path) -> None:
