@@ -181,7 +181,12 @@ def test_a_check_without_an_answer_is_not_good_news() -> None:
 
 def test_what_is_made_from_other_fields_changes_with_them() -> None:
     report = wl.simulate(
-        left_out(), mode="predict", seconds=30.0, threads=1, traces=False
+        left_out(),
+        mode="predict",
+        seconds=30.0,
+        threads=1,
+        traces=False,
+        prediction_states=10,
     )
     assert isinstance(report, SteeredReport)
     assert report.events > 20
