@@ -73,9 +73,23 @@ def test_the_address_may_stand_in_a_file_which_is_never_written_over(tmp_path: P
     assert read(tmp_path / "here.wl") == state_trace()
 
 
+@pytest.mark.parametrize("name", ["control.url", "control-a.url"])
+def test_the_folder_of_a_run_has_the_address(name: str, tmp_path: Path):
+    async def main() -> None:
+        words = ["--node", "a", "--out", str(tmp_path / "here.wl")]
+        told = refusal(run("snapshot", str(tmp_path), *words))
+        assert f"cannot be read from {tmp_path / 'control.url'}" in told
+        async with serving(good(), file=tmp_path / name):
+            done = await asyncio.to_thread(run, "snapshot", str(tmp_path), *words)
+            assert done.status == 0
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize(
     ("url", "said"),
     [
+        ("a" * 5000, "cannot be read from"),
         ("http://10.0.0.1:80/token", "10.0.0.1 is another machine"),
         ("http://127.0.0.1.evil.example:80/token", "is another machine"),
         ("https://127.0.0.1:80/token", "no address of control"),

@@ -1,7 +1,7 @@
 """What properties look at is never too little, however their code comes to look at it."""
 
 # How the code is written is what is tested.
-# ruff: noqa: PLW0108, FLY002
+# ruff: noqa: PLW0108
 
 import functools
 import operator

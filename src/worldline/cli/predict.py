@@ -37,8 +37,9 @@ What happened before the state is not charged to any budget: from there on each 
 happen as often as --faults says, by default the few that a running node has to expect.
 There is one prediction for each safety property that can be violated, a cheapest. The
 search goes on after the first, until every safety property is violated (of those that
---property names, until each is violated or reached), a bound is hit, or nothing is left. The runs are made short before they are shown, each beside the one that
-was found, as NAME-min.wl.
+--property names, until each is violated or reached), a bound is hit, or nothing is left.
+The runs are made short before they are shown, each beside the one that was found, as
+NAME-min.wl.
 """
 
 EPILOG = """\

@@ -39,6 +39,7 @@ weather: what happens at a time, or every so often, with commas between entries
                               those that are up, or of those that are down
   every 1m at 5s cut a b      these from the others, for the first time after 5 s
   at 2m heal                  what was cut
+  every 1m reset any silent 0.5   half of its peers, drawn, do not notice; so on streams
   at 90s loss 0.3             from then on; delay 2 doubles latencies
 the same as a file, in TOML
   [[weather]]

@@ -25,12 +25,12 @@ begin. Nodes that did not answer are absent: nothing is known of them there.
 """
 
 EPILOG = """\
-URL is the address that the run has written into its recording, with the token in it, or
-the file where it stands. Only this machine is asked.
+URL is the address that the run has written into its recording, with the token in it, the
+file where it stands, or the folder of the recording. Only this machine is asked.
 
 examples:
   worldline run lock.py --mode predict --control 0 --together
-  worldline snapshot worldline-out/lock-run/control.url --node a --out here.wl
+  worldline snapshot worldline-out/lock-run --node a --out here.wl
   worldline predict lock.py --from here.wl
   worldline show here.wl
 
@@ -42,7 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(run=run)
     parser.add_argument(
-        "url", metavar="URL", help="the address of control, or the file that has it"
+        "url",
+        metavar="URL",
+        help="the address of control, the file that has it, or the folder of the run",
     )
     parser.add_argument(
         "--node", metavar="NAME", required=True, help="whose neighbourhood it is"

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, final
 from worldline.loading.opening import SystemTarget, open_system
 from worldline.model.data.identity import NodeId
 from worldline.model.faults import Faults
+from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.options.declaring import Group, option, verb
 from worldline.options.steering import ModeOptions
@@ -28,7 +29,7 @@ from worldline.steer.steering.findings import FoundOften, RefusedEvent
 from worldline.steer.steering.inline import inline_steering
 from worldline.steer.steering.modes import SteeringMode, SteeringOptions
 from worldline.steer.steering.reporting import merged, written
-from worldline.worlds.companions import Companion
+from worldline.worlds.companions import NOTHING_JUDGED, Companion
 
 _MOST_SHOWN = 10
 """Refusals that a report prints."""
@@ -127,6 +128,9 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
         counts.add(run.counts)
     found = merged([run.found for run in report.beside])
     notes = written(found, report.system) if options.traces else []
+    judged = sum(prop.kind is PropertyKind.SAFETY for prop in opened.properties)
+    if 0 < counts.checked * judged <= counts.unseen:
+        notes.append(NOTHING_JUDGED)
     fields = {one.name: getattr(report, one.name) for one in dataclasses.fields(report)}
     fields["notes"] = (*report.notes, *notes)
     fields["beside"] = ()

@@ -18,6 +18,12 @@ from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.semantics.hidden import PendingTimer
 
+NOTHING_JUDGED = (
+    "no event could be judged at once: the node at which it happened never knew all that "
+    "the properties read of others; see @wl.neighbours in docs/steering.md"
+)
+"""Why a report must not be read as good news, where every check was without an answer."""
+
 
 class Instead(enum.Enum):
     """What happens instead of an event that is blocked or undone."""

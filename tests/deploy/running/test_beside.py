@@ -67,7 +67,29 @@ def test_companions_are_made_for_a_run_and_counted_in_its_report(tmp_path: Path)
     assert (shown["mode"], shown["steering"]) == ("predict", {"joins": 2, "nothing": 0})
     assert shown["predictions"] == [{"property": "agreement", "count": 2}]
     assert shown["nodes"][0]["steering"] == {"joins": 1, "nothing": 0}
-    assert "\n  predict: 2 joins\n" in str(report)
+    assert "\n  predict: 2 joins\n  predicted agreement 2 times\n" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("mode", "counts", "said"),
+    [
+        ("predict", {"predictions": 0}, ["no prediction was made in time"]),
+        ("steer", {"predictions": 1, "checked": 2, "unseen": 1}, []),
+        ("check", {"predictions": 0, "checked": 1, "unseen": 3}, ["could be judged"]),
+        ("off", {}, []),
+    ],
+)
+def test_that_nothing_was_looked_at_is_said(
+    mode: str,
+    counts: dict[str, int],
+    said: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(Counting, "counts_of", lambda self, me: counts)
+    report, _ = run(tmp_path, mode=mode)
+    assert len(report.notes) == len(said)
+    assert all(one in note for one, note in zip(said, report.notes, strict=True))
 
 
 def test_without_a_mode_nobody_is_asked(tmp_path: Path):

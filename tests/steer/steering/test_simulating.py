@@ -16,6 +16,62 @@ from worldline.trace.format import read
 NETWORKS = ("streams", "datagrams")
 
 
+@wl.node
+class Hermit:
+    """Talks to nobody, so that nobody knows anything of it."""
+
+    holds: bool = False
+
+    @wl.call
+    def take(self, ctx: wl.Context) -> None:
+        self.holds = not self.holds
+
+
+def apart() -> wl.System:
+    @wl.safety
+    def one_at_most(view: wl.View) -> bool:
+        return len([node for node in view.nodes if view[node].holds]) < 2
+
+    return wl.System(
+        {node: Hermit() for node in wl.ids("a", "b")},
+        workload=[wl.whenever(Hermit.take)],
+        properties=[one_at_most],
+        name="apart",
+    )
+
+
+@wl.node
+class Counter:
+    """Keeps what it can work out again out of its checkpoints."""
+
+    seen: int = 0
+    digits: tuple[int, ...] = wl.field(default=(), checkpoint=False)
+
+    @wl.rebuild
+    def fill(self) -> None:
+        self.digits = tuple(range(self.seen))
+
+    @wl.call
+    def count(self, ctx: wl.Context) -> None:
+        self.seen += 1
+        self.digits = tuple(range(self.seen))
+
+
+def left_out() -> wl.System:
+    (one,) = wl.ids("one")
+
+    @wl.safety
+    def few(view: wl.View) -> bool:
+        return len(view[one].digits) < 900
+
+    return wl.System(
+        {one: Counter()},
+        workload=[wl.whenever(Counter.count)],
+        properties=[few],
+        name="counter",
+    )
+
+
 def simulated(network: str, mode: Any, folder: Path, **given: Any) -> Any:
     return wl.simulate(
         system(network),
@@ -97,6 +153,44 @@ def test_a_node_that_cannot_act_hands_its_finding_to_one_that_can(
 def test_a_node_that_is_none_cannot_predict(tmp_path: Path) -> None:
     with pytest.raises(wl.UsageError, match="third is no node"):
         simulated("streams", "predict", tmp_path, predicting=["third"])
+
+
+@pytest.mark.parametrize(
+    ("mode", "option"),
+    [
+        ("off", {"gather_every": 5.0}),
+        ("off", {"prediction_states": 10}),
+        ("check", {"predicting": ["server"]}),
+        ("predict", {"on_unseen": "refuse"}),
+    ],
+)
+def test_an_option_that_says_nothing_in_a_mode_is_refused(
+    mode: str, option: dict[str, Any], tmp_path: Path
+) -> None:
+    (name,) = option
+    with pytest.raises(wl.UsageError, match=f"{name} has no meaning with mode {mode}"):
+        simulated("streams", mode, tmp_path, **option)
+
+
+def test_a_check_without_an_answer_is_not_good_news() -> None:
+    report = wl.simulate(apart(), mode="check", seconds=0.5, threads=1, traces=False)
+    assert isinstance(report, SteeredReport)
+    assert 0 < report.steering.checked <= report.steering.unseen
+    assert any("no event could be judged" in note for note in report.notes)
+
+
+def test_what_is_made_from_other_fields_changes_with_them() -> None:
+    report = wl.simulate(
+        left_out(),
+        mode="predict",
+        seconds=30.0,
+        threads=1,
+        traces=False,
+        prediction_states=10,
+    )
+    assert isinstance(report, SteeredReport)
+    assert report.events > 20
+    assert report.steering.snapshots > 10, "not only every ten seconds"
 
 
 def test_the_same_seed_steers_the_same_run(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 from worldline.model.errors import InputError, UsageError
 from worldline.model.printable import one_line
 from worldline.trace.format import read
+from worldline.trace.journal.segments import folder_of
 from worldline.trace.json_text import shorten
 from worldline.trace.records import STATE, Trace
 
@@ -19,7 +20,10 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _PATIENCE_S = 90.0
 _LARGEST = 64 << 20
 _LONGEST_URL = 1_000
-_HOW = "give what the run has written into control.url, or that file"
+_HOW = (
+    "give the folder of a recording that is being made with --control, or the file with "
+    "the address there, such as control.url"
+)
 
 
 def snapshot_of(url: str, node: str) -> Trace:
@@ -28,7 +32,8 @@ def snapshot_of(url: str, node: str) -> Trace:
     Parameters
     ----------
     url
-        The address of control, with its token; or the file that has it.
+        The address of control, with its token; or the file that has it, or the folder of
+        a recording with that of the node.
 
     Raises
     ------
@@ -37,7 +42,7 @@ def snapshot_of(url: str, node: str) -> Trace:
     InputError
         If what is answered is no snapshot.
     """
-    host, port, path = _address(url)
+    host, port, path = _address(url, node)
     status, content = _get(host, port, f"{path}/nodes/{quote(node, safe='')}/snapshot")
     if status != http.client.OK:
         raise _refusal(status, content)
@@ -47,10 +52,10 @@ def snapshot_of(url: str, node: str) -> Trace:
     return trace
 
 
-def _address(url: str) -> tuple[str, int, str]:
+def _address(url: str, node: str) -> tuple[str, int, str]:
     """Return the host, the port, and the path that all paths begin with."""
     if "://" not in url:
-        url = _written(Path(url))
+        url = _written(Path(url), node)
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -73,8 +78,19 @@ def _address(url: str) -> tuple[str, int, str]:
     return host, port, path
 
 
-def _written(file: Path) -> str:
+def _file(given: Path, node: str) -> Path:
+    """Return the file with the address for a node, where the folder of a run is given."""
+    if not given.is_dir():
+        return given
+    for_all = given / "control.url"
+    for_one = given / f"control-{folder_of(given, node).name}.url"
+    return for_one if for_one.exists() else for_all
+
+
+def _written(given: Path, node: str) -> str:
+    file = given
     try:
+        file = _file(given, node)
         with file.open() as lines:
             return lines.readline(_LONGEST_URL).strip()
     except (OSError, ValueError) as error:

@@ -228,6 +228,7 @@ class RunReport:
                 f"{count:,} {name}" for name, count in self.steering.items() if count
             ]
             yield f"  {self.mode}: {', '.join(counts) or 'nothing to count'}"
+            yield from map(_seen_coming, self.foreseen)
         if self.error is not None:
             yield f"  it ended: {self.error}"
         for note in self.notes:
@@ -236,6 +237,14 @@ class RunReport:
             yield f"  recording {self.recording}"
         if self.replay is not None:
             yield f"  replay    {self.replay}"
+
+
+def _seen_coming(one: Mapping[str, Any]) -> str:
+    """Return the line of a failure that nodes saw coming."""
+    what = f"  predicted {one['property']} {counted(one['count'], 'time')}"
+    if one.get("nodes"):
+        what += f" by {', '.join(one['nodes'])}"
+    return what + (f"; {one['trace']}" if one.get("trace") else "")
 
 
 _COLUMNS = ("lives", "events", "sent", "received", "lost", "journal", "cpu")

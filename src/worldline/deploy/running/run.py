@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,14 +14,16 @@ from worldline.deploy.running.ending import RunEnding
 from worldline.deploy.running.here import run_here
 from worldline.deploy.running.options import RunOptions
 from worldline.deploy.running.plan import RunPlan, plan_of
-from worldline.deploy.running.report import RunOutcome, RunReport, TellProgress
+from worldline.deploy.running.report import RunOutcome, RunReport, TellProgress, summed
 from worldline.deploy.running.supervisor import Supervisor
 from worldline.deploy.running.watched import WatchedNode
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
+from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.runs.evidence import replay_of
 from worldline.trace.journal.reading import is_recording
+from worldline.worlds.companions import NOTHING_JUDGED
 
 T = TypeVar("T")
 
@@ -133,6 +135,20 @@ async def _apart(
         return await Supervisor(plan, Path(folder), ending, say).run(tell)
 
 
+def _of_steering(plan: RunPlan, counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield what must not be taken for good news: that nothing was looked at."""
+    if plan.options.mode in ("predict", "steer") and counts.get("predictions") == 0:
+        yield (
+            "nothing was predicted: no prediction was made in time. What predicts has the "
+            "lowest priority, and where each node has a process, one for each; let it run "
+            "for longer, on a machine with less to do, or --together"
+        )
+    kinds = [prop.kind for prop in plan.system.properties]
+    judged = counts.get("checked", 0) * kinds.count(PropertyKind.SAFETY)
+    if 0 < judged <= counts.get("unseen", 0):
+        yield NOTHING_JUDGED
+
+
 def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
     system, record, error = plan.system, plan.record, outcome.error
     if record is not None and not is_recording(record):
@@ -148,6 +164,7 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
     has_calls = any(system.scripts) or any(map(len, system.whenevers))
     if has_calls and not plan.options.rate:
         notes.append("no call of the workload was made; --rate R makes them")
+    notes += _of_steering(plan, summed(*(node.steering for node in outcome.counts)))
     is_whole = record is not None and not plan.options.node
     return RunReport(
         system=system.name,

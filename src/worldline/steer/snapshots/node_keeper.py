@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
+from worldline.model.checkpointing import checkpointing
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
@@ -223,8 +224,8 @@ class NodeKeeper:
         """Return what calls for a snapshot when it changes."""
         fields, kind = self._options.fields, self._system.types[self._index]
         local, neighbours = self._taker.local(), frozenset(self._all_neighbours())
-        if fields is None:
-            return local, neighbours
+        if fields is None or fields & checkpointing(kind).kept_out:
+            return local, neighbours  # what is left out is made from any of the others
         pairs = zip(kind.identity, local[1:], strict=True)
         return [value for name, value in pairs if name in fields], neighbours
 
