@@ -144,6 +144,9 @@ def test_what_does_not_fit_fails_no_more():
         PathStep(Event(Kind.RESET, B, payload=(others["x"],)), ()),
         PathStep(Event(Kind.PARTITION, payload=5), ()),
         PathStep(path.steps[1].event, (9,), (40, 2)),
+        PathStep(Event(Kind.DELIVER, None, name="Ask", peer=A, payload=Ask(0)), ()),
+        PathStep(Event(Kind.TIMER, None, name="ring"), ()),
+        PathStep(Event(Kind.CALL, None, name="ask", payload=()), ()),
     ]
     assert (
         fails_again(one.onward, begin, KnownPath("hears_nothing", tuple(strange)))

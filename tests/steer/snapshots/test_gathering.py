@@ -19,6 +19,7 @@ from worldline.steer.snapshots.letters import (
     Reply,
     Request,
     Same,
+    SnapshotLetter,
     write,
 )
 from worldline.steer.snapshots.options import GatherOptions
@@ -423,3 +424,27 @@ def test_a_neighbour_without_a_connection_is_absent():
     post.change(0)
     (taken,) = [one for one in post.taken if one.node == 0]
     assert set(taken.members) == {0}
+
+
+@pytest.mark.parametrize(
+    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
+)
+@pytest.mark.parametrize("nobody", [3, 1 << 40])
+def test_an_answer_that_names_nobody_is_refused(
+    network: wl.Streams | wl.Datagrams, nobody: int
+):
+    post = row(3, network)
+
+    def lies(src: int, dst: int, letter: SnapshotLetter) -> bool:
+        if not isinstance(letter, Reply | Same):
+            return True
+        told = write(letter._replace(neighbours=(nobody,)))
+        post.companion.heard(post.lives[dst], post.system.ids[src], told)
+        return False
+
+    post.keep = lies
+    post.change(0)
+    post.wait(5.0)
+    (taken,) = [one for one in post.taken if one.node == 0]
+    assert set(taken.members) == {0}
+    assert post.snapshots.counts[post.system.ids[0]].malformed

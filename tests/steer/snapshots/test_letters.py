@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import tracemalloc
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -18,6 +19,7 @@ from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.snapshots import letters
+from worldline.steer.snapshots.channels import MOST_OTHERS, MOST_TAIL
 from worldline.steer.snapshots.letters import (
     Busy,
     Gone,
@@ -264,6 +266,23 @@ def test_a_letter_that_is_too_large_is_not_even_read():
 def test_a_number_that_would_let_numbers_run_out_is_refused(number: Any):
     with pytest.raises(Malformed):
         read(pack([0, 1, number, b"", 0]))
+
+
+@pytest.mark.parametrize("what", ["tail", "others"])
+def test_a_channel_has_no_more_than_is_kept(what: str):
+    record = a_record()
+    channel = record.channels[1]
+    message = channel.tail[0]
+    limit = MOST_TAIL if what == "tail" else MOST_OTHERS
+    for most in (limit, limit + 1):
+        said: Any = (message,) * most if what == "tail" else tuple(range(most))
+        spelt = replace(record, channels={1: replace(channel, **{what: said})})
+        body = BYTES.pack(spelt, 0)
+        if most == limit:
+            BYTES.unpack(body, 0, 1)
+        else:
+            with pytest.raises(Malformed, match="more of a channel"):
+                BYTES.unpack(body, 0, 1)
 
 
 def test_equal_checkpoints_have_equal_hashes():

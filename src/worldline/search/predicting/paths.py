@@ -231,10 +231,11 @@ class _Trial:
     def _present(self, step: PathStep) -> Event | None:
         """Return the event that is a step now; None if nothing is."""
         event, world = step.event, self._world
-        if event.node is not None and event.node not in world.system.index:
+        if event.node is None:
+            return None if event.kind.runs_handler or event.envelope else event
+        if event.node not in world.system.index:
             return None
         if event.envelope is not None:
-            assert event.node is not None
             envelope = self._letter(step, event.envelope)
             if envelope is None:
                 return None

@@ -150,13 +150,18 @@ def write(letter: SnapshotLetter) -> bytes:
     return pack([_NUMBERS[kind], *items])
 
 
-def read(data: bytes) -> SnapshotLetter:
+def read(data: bytes, nodes: int | None = None) -> SnapshotLetter:
     """Return the letter of bytes from outside.
+
+    Parameters
+    ----------
+    nodes
+        How many there are; None if the letter may name any.
 
     Raises
     ------
     Malformed
-        If they are none.
+        If they are none, or name a node that there is not.
     """
     if len(data) > LARGEST + _SLACK:
         raise Malformed("", "a letter that is too large")
@@ -176,7 +181,22 @@ def read(data: bytes) -> SnapshotLetter:
         if not check(item):
             raise Malformed("", f"a {kind.__name__} that is none")
     made: SnapshotLetter = kind(*[tuple(i) if type(i) is list else i for i in items])
+    if nodes is not None and any(index >= nodes for index in _named(made)):
+        raise Malformed("", "a letter that names nobody")
     return made
+
+
+def _named(letter: SnapshotLetter) -> tuple[int, ...]:
+    """Return the indices of the nodes that a letter names."""
+    match letter:
+        case Reply() | Same():
+            return letter.neighbours
+        case Relay():
+            return (letter.to,)
+        case Relayed():
+            return (letter.origin,)
+        case _:
+            return ()
 
 
 def _plain(value: Any) -> Any:

@@ -150,7 +150,7 @@ class NodeKeeper:
             return  # nobody asks a node that has not started
         index = self._system.index[peer]
         try:
-            self._take_letter(index, read(body), None)
+            self._take_letter(index, read(body, len(self._system.ids)), None)
         except Malformed:
             self.counts.malformed += 1
 
@@ -335,9 +335,10 @@ class NodeKeeper:
             case Relay():
                 self._post.relay(peer, letter)
             case Relayed():
-                if via is not None or letter.origin >= len(self._system.ids):
-                    raise Malformed("", "a letter from nobody")
-                self._take_letter(letter.origin, read(letter.letter), peer)
+                if via is not None:
+                    raise Malformed("", "a letter that is passed on twice")
+                inner = read(letter.letter, len(self._system.ids))
+                self._take_letter(letter.origin, inner, peer)
 
     def _take_answer(self, peer: int, letter: Reply | Same | Gone | Busy) -> bool:
         gather = self._gather
@@ -366,3 +367,15 @@ class NodeKeeper:
         now = self._beside.now
         if letter.life:
             self._channels.acknowledge(peer, letter.life, letter.received, now)
+<<<<<<< HEAD
+=======
+
+    def _relay(self, origin: int, letter: Relay) -> None:
+        is_allowed = self._allowance.allows(self._beside.now)
+        if (
+            letter.to not in (origin, self._index)
+            and self.reaches(letter.to)
+            and is_allowed
+        ):
+            self._send(letter.to, Relayed(origin, letter.letter), None)
+>>>>>>> attacker

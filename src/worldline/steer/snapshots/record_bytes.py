@@ -16,6 +16,7 @@ from worldline.model.message import is_message
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
+from worldline.steer.snapshots.channels import MOST_OTHERS, MOST_TAIL
 from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.records import (
@@ -195,6 +196,8 @@ class RecordBytes:
         peer, connection, sent, tail, heard, closed, received, others, life = spelt
         if self._codec.vocabulary.node(peer) is None or not _are_lists(tail, others):
             raise Malformed("", "a checkpoint with a channel to nobody")
+        if len(tail) > MOST_TAIL or len(others) > MOST_OTHERS:
+            raise Malformed("", "a checkpoint with more of a channel than is kept")
         counts = (connection, sent, received, *others, 0 if life is None else life)
         if not all(map(is_number, counts)):
             raise Malformed("", "a checkpoint with a channel without its counts")
