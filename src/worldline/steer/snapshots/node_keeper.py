@@ -367,15 +367,3 @@ class NodeKeeper:
         now = self._beside.now
         if letter.life:
             self._channels.acknowledge(peer, letter.life, letter.received, now)
-<<<<<<< HEAD
-=======
-
-    def _relay(self, origin: int, letter: Relay) -> None:
-        is_allowed = self._allowance.allows(self._beside.now)
-        if (
-            letter.to not in (origin, self._index)
-            and self.reaches(letter.to)
-            and is_allowed
-        ):
-            self._send(letter.to, Relayed(origin, letter.letter), None)
->>>>>>> attacker

@@ -14,7 +14,6 @@ from worldline.steer.snapshots.letters import Relay, Relayed, SnapshotLetter, wr
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.record_bytes import RecordBytes
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
-from worldline.trace.json_checks import Malformed
 from worldline.worlds.companions import Beside
 
 
@@ -81,15 +80,7 @@ class Post:
         self.beside.tell(self._ids[peer], self._setting.companion, body)
 
     def relay(self, origin: int, letter: Relay) -> None:
-        """Pass on a letter, if that is possible and allowed.
-
-        Raises
-        ------
-        Malformed
-            If it is to nobody.
-        """
-        if letter.to >= len(self._ids):
-            raise Malformed("", "a letter to nobody")
+        """Pass on a letter, if that is possible and allowed."""
         is_allowed = self._allowance.allows(self.beside.now)
         if (
             letter.to not in (origin, self._index)
