@@ -131,6 +131,8 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     judged = sum(prop.kind is PropertyKind.SAFETY for prop in opened.properties)
     if 0 < counts.checked * judged <= counts.unseen:
         notes.append(NOTHING_JUDGED)
+    stubborn = dict.fromkeys(note for run in report.beside for note in run.notes)
+    notes += list(stubborn)[:_MOST_SHOWN]
     fields = {one.name: getattr(report, one.name) for one in dataclasses.fields(report)}
     fields["notes"] = (*report.notes, *notes)
     fields["beside"] = ()
@@ -151,6 +153,7 @@ class _Told:
     counts: SteeringCounts
     found: tuple[FoundOften, ...]
     refusals: tuple[RefusedEvent, ...]
+    notes: tuple[str, ...]
 
 
 def _beside(
@@ -162,9 +165,11 @@ def _beside(
 def _told(companions: Sequence[Companion]) -> _Told:
     counts, found = SteeringCounts(), list[Sequence[FoundOften]]()
     refusals: list[RefusedEvent] = []
+    notes: list[str] = []
     for one in companions:
         assert isinstance(one, Steering)
         found.append(one.findings.all())
         counts.add(one.total())
         refusals += one.refusals
-    return _Told(counts, merged(found), tuple(refusals))
+        notes += one.stubborn()
+    return _Told(counts, merged(found), tuple(refusals), tuple(notes))

@@ -50,3 +50,14 @@ def test_a_filter_with_content_blocks_that_alone() -> None:
     assert exact.matches(grab(FIRST))
     assert exact.content is not None
     assert ONE.content is None
+
+
+def test_what_is_blocked_for_longer_than_a_snapshot_is_good_is_told() -> None:
+    standing = StandingFilters(20.0)
+    standing.replace([ONE], 0.0)
+    for second in range(0, 20, 4):
+        standing.blocking(grab(FIRST), float(second))
+    assert not list(standing.stubborn())
+    standing.renew(18.0)
+    standing.blocking(grab(FIRST), 21.0)
+    assert list(standing.stubborn()) == [(ONE, 21.0, 6)]

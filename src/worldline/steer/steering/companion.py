@@ -6,7 +6,7 @@ predicts, and when the answer comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, final
 
@@ -146,6 +146,15 @@ class Steering(Companion):
         for node in self._system.ids:
             total.add(self.counts(node))
         return total
+
+    def stubborn(self) -> Iterator[str]:
+        """Yield, in words, what nodes in their present lives have blocked for long."""
+        for node, standing in self._standing.items():
+            for one, seconds, count in standing.stubborn():
+                yield (
+                    f"{node} has blocked {described(one)} {count:,} times in "
+                    f"{seconds:.0f} s: it may be kept from going on"
+                )
 
     # --------------------------------------------------------------- what it is told
 
@@ -326,7 +335,11 @@ def _essence(record: Any) -> Any:
     )
 
 
-def _said(blocking: EventFilter | None) -> str:
-    assert blocking is not None
+def _said(blocking: EventFilter) -> str:
+    return f"a filter blocks {described(blocking)}"
+
+
+def described(blocking: EventFilter) -> str:
+    """Return what a filter blocks, in words."""
     who = "" if blocking.peer is None else f" from {blocking.peer}"
-    return f"a filter blocks {blocking.kind.value} {blocking.name}{who}"
+    return f"{blocking.kind.value} {blocking.name}{who}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import final
 
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
+
+_OFTEN = 5
+"""Times that something is blocked, from which on it may be what keeps a node from going on."""
 
 
 @final
@@ -19,10 +22,11 @@ class StandingFilters:
         Seconds for which a snapshot is good.
     """
 
-    __slots__ = ("_filters", "_lasts", "_until")
+    __slots__ = ("_blocked", "_filters", "_lasts", "_until")
 
     def __init__(self, lasts: float) -> None:
         self._lasts = lasts
+        self._blocked: dict[EventFilter, tuple[float, float, int]] = {}
         self._filters: tuple[EventFilter, ...] = ()
         self._until = 0.0
 
@@ -57,4 +61,17 @@ class StandingFilters:
         if now > self._until:
             self._filters = ()
             return None
-        return next((one for one in self._filters if one.matches(event)), None)
+        blocking = next((one for one in self._filters if one.matches(event)), None)
+        if blocking is not None:
+            first, _, count = self._blocked.get(blocking, (now, now, 0))
+            self._blocked[blocking] = first, now, count + 1
+        return blocking
+
+    def stubborn(self) -> Iterator[tuple[EventFilter, float, int]]:
+        """Yield what was blocked again and again, for longer than a snapshot is good.
+
+        Each with the seconds from the first time to the last, and how often it was.
+        """
+        for blocking, (first, last, count) in self._blocked.items():
+            if last - first > self._lasts and count >= _OFTEN:
+                yield blocking, last - first, count
