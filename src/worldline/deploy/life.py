@@ -278,8 +278,12 @@ class NodeLife:
         self.kept.rest(PUT_OFF_S, event)
 
     def _do(self, action: Callable[[], None]) -> None:
-        if self.is_up:
+        if not self.is_up:
+            return
+        try:
             action()
+        except BaseException as error:  # of a user's function that a companion asks
+            self._end(error)
 
     def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1

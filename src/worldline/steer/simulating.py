@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, final
 
 from worldline.loading.opening import SystemTarget, open_system
@@ -127,7 +128,8 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     for run in report.beside:
         counts.add(run.counts)
     found = merged([run.found for run in report.beside])
-    notes = written(found, report.system) if options.traces else []
+    taken = [Path(options.out)] if options.out is not None else []
+    notes = written(found, report.system, taken=taken) if options.traces else []
     judged = sum(prop.kind is PropertyKind.SAFETY for prop in opened.properties)
     if 0 < counts.checked * judged <= counts.unseen:
         notes.append(NOTHING_JUDGED)

@@ -187,6 +187,19 @@ def test_a_checkpoint_that_is_none_makes_its_node_absent():
     assert post.snapshots.counts[post.system.ids[0]].malformed == 1
 
 
+def test_a_number_that_is_far_ahead_is_not_caught_up_with():
+    """Else one letter would use up all numbers, and nobody could gather any more."""
+    post = row(2, wl.datagrams())
+    me, peer = post.system.ids
+    before = post.snapshots.number(me)
+    for letter in (Received((1 << 48) - 1, 0, 0), Received(before + 5, 0, 0)):
+        post.snapshots.heard(post.lives[0], peer, write(letter))
+    assert post.snapshots.number(me) == before + 5
+    post.snapshots.noticed(post.lives[0], peer, 1, {1: (1 << 48) - 1, 3: 1})
+    assert post.snapshots.number(me) == before + 5
+
+
+
 def test_a_snapshot_in_which_somebody_received_what_nobody_sent_is_refused():
     post = settled(streams(QUIET))
     numbers = post.send(0, 1, WORD)

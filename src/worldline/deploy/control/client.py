@@ -43,7 +43,8 @@ def snapshot_of(url: str, node: str) -> Trace:
         If what is answered is no snapshot.
     """
     host, port, path = _address(url, node)
-    status, content = _get(host, port, f"{path}/nodes/{quote(node, safe='')}/snapshot")
+    name = quote(node, safe="", errors="replace")  # half a character names no node
+    status, content = _get(host, port, f"{path}/nodes/{name}/snapshot")
     if status != http.client.OK:
         raise _refusal(status, content)
     trace = _read(content)
@@ -108,8 +109,9 @@ def _get(host: str, port: int, path: str) -> tuple[int, bytes]:
         content = response.read(_LARGEST + 1)
     except (OSError, http.client.HTTPException) as error:
         said = getattr(error, "strerror", None) or str(error) or "it said nothing"
+        said = shorten(one_line(said.lower()), 100)
         raise UsageError(
-            f"control does not answer at {host}:{port}: {one_line(said.lower())}",
+            f"control does not answer at {host}:{port}: {said}",
             remedy="is the run over? Its address holds as long as it runs",
         ) from None
     finally:

@@ -43,6 +43,10 @@ _SPARED = 0.5
 """The part of what it may save up that a node keeps for answers, if a gather can wait."""
 
 
+_MOST_AHEAD = 1 << 32
+"""By how much a number may be greater than one's own; else one letter could use up all."""
+
+
 @final
 class NodeKeeper:
     """The keeper of one node, from one of its lives to the next.
@@ -135,7 +139,7 @@ class NodeKeeper:
         """Take note of a message that comes, before it is handled."""
         self._begin()
         number, index = numbers.get(NUMBER, 0), self._system.index[peer]
-        if is_number(number) and number > self._log.number:
+        if self._is_ahead(number):
             self._force(number, has_news=False)
         channel = self._channels.of(index)
         channel.look(self._beside.life_of(peer))
@@ -295,6 +299,11 @@ class NodeKeeper:
             first=options.interval * (self._index + 1) / count,
         )
 
+    def _is_ahead(self, number: Any) -> bool:
+        """Say whether a number that came is to be caught up with; a liar's is not."""
+        own = self._log.number
+        return is_number(number) and own < number <= own + _MOST_AHEAD
+
     def _force(self, number: int, *, has_news: bool) -> None:
         """Take a checkpoint of a number that came from outside."""
         self.counts.forced += 1
@@ -329,7 +338,7 @@ class NodeKeeper:
                 if not self._take_answer(peer, letter):
                     self.counts.late += 1
             case Received():
-                if letter.number > self._log.number:
+                if self._is_ahead(letter.number):
                     self._force(letter.number, has_news=False)
                 self._acknowledge(peer, letter)
             case Relay():
@@ -346,6 +355,8 @@ class NodeKeeper:
             return False
         if isinstance(letter, Busy):
             return gather.take_busy(peer, letter.gather)
+        if isinstance(letter, Gone) and letter.number > self._log.number + _MOST_AHEAD:
+            return gather.take_busy(peer, letter.gather)
         if isinstance(letter, Gone):
             return gather.take_gone(peer, letter)
         return gather.take_reply(peer, letter)
@@ -353,7 +364,7 @@ class NodeKeeper:
     def _answer(self, peer: int, request: Request, via: int | None) -> None:
         now = self._beside.now
         if self._allowance.allows(now):
-            if request.number > self._log.number:
+            if self._is_ahead(request.number):
                 self._force(request.number, has_news=bool(request.flags & NEWS))
             self._acknowledge(peer, request)
             self._post.send(peer, self._answering.answer(peer, request), via)

@@ -110,10 +110,19 @@ def merged(several: Sequence[Sequence[FoundOften]]) -> tuple[FoundOften, ...]:
 
 
 def written(
-    found: Sequence[FoundOften], system: str, folder: Path = DIRECTORY
+    found: Sequence[FoundOften],
+    system: str,
+    folder: Path = DIRECTORY,
+    taken: Sequence[Path] = (),
 ) -> list[str]:
-    """Write the traces of what was found; return why some were not."""
-    notes, kept = [], list[Path]()
+    """Write the traces of what was found; return why some were not.
+
+    Parameters
+    ----------
+    taken
+        Files that are not written over.
+    """
+    notes, kept = [], list(taken)
     for one in found:
         file = untaken(file_of(system, f"predicted-{one.property}", folder), kept)
         kept.append(file)
