@@ -43,7 +43,8 @@ def test_its_commands_print_what_it_shows(tmp_path: Path):
 
 
 def test_it_names_flags_that_there_are():
-    flags = {one.flag for one in options_of(RunOptions)} | {"--help", *OF_REPLAY}
+    flags = {one.flag for one in options_of(RunOptions)}
+    flags |= {"--help", "--out", *OF_REPLAY}
     assert set(re.findall(r"--[a-z][a-z-]*", PAGE.read_text("utf-8"))) <= flags
 
 

@@ -199,7 +199,6 @@ def test_a_number_that_is_far_ahead_is_not_caught_up_with():
     assert post.snapshots.number(me) == before + 5
 
 
-
 def test_a_snapshot_in_which_somebody_received_what_nobody_sent_is_refused():
     post = settled(streams(QUIET))
     numbers = post.send(0, 1, WORD)
