@@ -460,3 +460,18 @@ def test_an_answer_that_names_nobody_is_refused(
     (taken,) = [one for one in post.taken if one.node == 0]
     assert set(taken.members) == {0}
     assert post.snapshots.counts[post.system.ids[0]].malformed
+
+
+def test_what_has_come_is_known_before_a_snapshot_is_complete():
+    post = settled(row(3, wl.datagrams()))
+    me = post.system.ids[0]
+    before = post.snapshots.records(me)
+    assert post.snapshots.records(me) is before
+    post.keep = lambda src, dst, letter: src != 2
+    post.change(1)
+    post.change(0)
+    post.wait(0.3)
+    after = post.snapshots.records(me)
+    assert after[1].number > before[1].number
+    assert after[2] is before[2]
+    assert post.snapshots.records(me) is after

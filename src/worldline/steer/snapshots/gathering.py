@@ -9,7 +9,7 @@ has the number already is asked all the same, and one that cannot answer is left
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, final
 
 from worldline.steer.snapshots.letters import NAMES, NEWS, Gone, Reply, Request, Same
@@ -21,7 +21,7 @@ from worldline.trace.json_checks import Malformed
 
 _ROUNDS = 2
 _NAMES = 128
-_FIRST_REPEAT, _REPEATS = 0.1, 3
+_FIRST_REPEAT, _REPEATS = 0.05, 4
 """After which part of the deadline a request is sent again, then after twice that."""
 
 _MOST_KNOWN = 64
@@ -118,6 +118,9 @@ class Gather:
         self.own = asking.take(number)
         self.members: dict[int, MemberRecord] = {}
         self.absent: set[int] = set()
+        self._over: (
+            tuple[Mapping[int, MemberRecord], int, Mapping[int, MemberRecord]] | None
+        ) = None
         self._routes: dict[int, int | None] = {}
         self._bases: dict[int, bytes] = {}
         self._waits: set[int] = set()
@@ -145,6 +148,16 @@ class Gather:
         """Give it up: the life of the node is over."""
         self._is_over = True
         self._call_off()
+
+    def over(self, known: Mapping[int, MemberRecord]) -> Mapping[int, MemberRecord]:
+        """Return what was known before, but for the checkpoints that have come by now."""
+        if not self.members:
+            return known
+        before = self._over
+        if before is None or before[0] is not known or before[1] != len(self.members):
+            before = known, len(self.members), {**known, **self.members}
+            self._over = before
+        return before[2]
 
     def take_reply(self, peer: int, letter: Reply | Same) -> bool:
         """Take a checkpoint; say whether it belongs here.

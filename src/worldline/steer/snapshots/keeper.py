@@ -20,7 +20,7 @@ from worldline.model.network import Capability
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
-from worldline.steer.snapshots.node_keeper import NodeKeeper
+from worldline.steer.snapshots.node_keeper import NOBODY, NodeKeeper
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.post import Setting
 from worldline.steer.snapshots.record_bytes import RecordBytes
@@ -83,6 +83,11 @@ class Snapshots(Companion):
         """Return the last snapshot of a node; None without one, or if it is stale."""
         keeper = self._keepers.get(me)
         return None if keeper is None else keeper.latest()
+
+    def records(self, me: NodeId) -> Mapping[int, MemberRecord]:
+        """Return the last checkpoints that a node has of its neighbours, by index."""
+        keeper = self._keepers.get(me)
+        return NOBODY if keeper is None else keeper.records()
 
     def number(self, me: NodeId) -> int:
         """Return the number of the last checkpoint of a node."""

@@ -47,6 +47,10 @@ _MOST_AHEAD = 1 << 32
 """By how much a number may be greater than one's own; else one letter could use up all."""
 
 
+NOBODY: Mapping[int, MemberRecord] = {}
+"""What is known of neighbours where nothing is."""
+
+
 @final
 class NodeKeeper:
     """The keeper of one node, from one of its lives to the next.
@@ -166,6 +170,16 @@ class NodeKeeper:
         if latest is None or self._beside.now - latest.time > self._options.stale:
             return None
         return latest
+
+    def records(self) -> Mapping[int, MemberRecord]:
+        """Return the last checkpoint that it has of each neighbour, if it is not stale.
+
+        Those that have come for a snapshot that is not complete yet are later than those of
+        the one before. It is another object when one of them is another.
+        """
+        latest, gather = self.latest(), self._gather
+        known = NOBODY if latest is None else latest.members
+        return known if gather is None else gather.over(known)
 
     def gather_now(self) -> None:
         """Gather a snapshot as soon as that is possible."""

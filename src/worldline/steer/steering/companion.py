@@ -6,7 +6,7 @@ predicts, and when the answer comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol, final
 
@@ -20,7 +20,7 @@ from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.refusing import instead_of
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
-from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.findings import Handed, RefusedEvent
 from worldline.steer.steering.forecasting import SnapshotForecast
@@ -36,8 +36,6 @@ from worldline.worlds.companions import Beside, Companion, Effects, Instead
 
 _MOST_REFUSALS = 100
 _AT_ONCE = "a property would be false at once"
-
-_NOBODY: Mapping[int, MemberRecord] = {}
 
 
 class Predicts(Protocol):
@@ -111,7 +109,7 @@ class Steering(Companion):
         )
         self._check = (
             ImmediateCheck(
-                system, neighbours=self._neighbours, on_unseen=options.on_unseen
+                system, neighbours=self.snapshots.records, on_unseen=options.on_unseen
             )
             if options.vets
             else None
@@ -230,11 +228,6 @@ class Steering(Companion):
     def note(self, beside: Beside) -> str:
         """Return why the last event was refused."""
         return self._why.get(beside.me, "")
-
-    def _neighbours(self, me: NodeId) -> Mapping[int, MemberRecord]:
-        """Return the checkpoints that a node has of its neighbours."""
-        snapshot = self.snapshots.latest(me)
-        return _NOBODY if snapshot is None else snapshot.members
 
     # --------------------------------------------------------------------- forecasts
 
