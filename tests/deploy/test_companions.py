@@ -625,3 +625,19 @@ def test_a_reaction_to_a_prediction_is_recorded_and_replays(tmp_path: Path):
             await host.call(A, "foreseen", soon)
 
     run(step, counting, tmp_path, made)
+
+
+def test_a_timer_without_a_delay_that_is_put_off_does_not_spin(tmp_path: Path):
+    counting = Counting(
+        lambda event: wl.Instead.PUT_OFF if event.kind is Kind.TIMER else None
+    )
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.arm, 0.0)
+        await asyncio.sleep(0.2)
+
+    run(step, counting, tmp_path)
+    rang = [
+        what for when, _, what in counting.log if when == "before" and "ring" in what
+    ]
+    assert len(rang) == 1

@@ -189,7 +189,7 @@ class NodeLife:
         handler = None if part else self._plain_timers.get(name)
         if handler is None:
             event = Event(Kind.TIMER, self.me, part=part, name=name, payload=payload)
-            self._take(record, event, (timer, min(after, PUT_OFF_S)))
+            self._take(record, event, (timer, min(after, PUT_OFF_S) or PUT_OFF_S))
             return
         self._run(record, handler, (payload,) if handler.mark.takes_payload else ())
 
