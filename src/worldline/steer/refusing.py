@@ -16,7 +16,7 @@ from worldline.model.system import System
 from worldline.worlds.companions import Instead
 
 
-def instead_of(system: System, event: Event) -> Instead | None:
+def refusal_of(system: System, event: Event) -> Instead | None:
     """Return what happens instead of an event; None if it cannot be refused."""
     if event.kind not in REFUSABLE:
         return None

@@ -1,7 +1,4 @@
-"""Simulation of nodes that steer: `simulate` with something beside them.
-
-A mode is all that there is to say. Without one, nothing of this is loaded.
-"""
+"""Simulation of nodes that steer: `simulate` with something beside them."""
 
 from __future__ import annotations
 

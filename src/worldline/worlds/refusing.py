@@ -16,10 +16,10 @@ from worldline.model.faults import Budget
 from worldline.model.filters import REFUSABLE
 from worldline.model.kinds import Kind
 from worldline.model.network import permits
-from worldline.model.network.datagrams import concerning
 from worldline.model.network.networks import carrier
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.instead import all_instead_of, fits
 from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.plain import mark_of
 from worldline.model.semantics.transitions import changes
@@ -162,11 +162,8 @@ def in_place_of(world: ClockedWorld, event: Event, instead: Instead) -> Event | 
             f"have no {fault}",
             remedy="put it off, or let the system have these faults without limit",
         )
-    if instead is Instead.CONSUMED:
-        return concerning(Kind.DROP, node, envelope)
-    index = world.system.index
-    link = world.mailbox(index[node]).connections().get(peer)
-    if link is None or not link.is_whole():
-        return concerning(Kind.REFUSE, node, envelope)
-    first, second = sorted((node, peer), key=index.__getitem__)
-    return Event(Kind.DISCONNECT, first, peer=second)
+    possible = all_instead_of(world.system, event)
+    if len(possible) == 1:
+        return possible[0]  # to look into a mailbox would have all of them kept
+    inbox = world.mailbox(world.system.index[node])
+    return next(one for one in possible if fits(one, event, inbox))

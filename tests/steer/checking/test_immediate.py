@@ -13,7 +13,7 @@ from worldline.model.events import Event
 from worldline.model.network import Network
 from worldline.model.verdicts import UNSEEN
 from worldline.steer.checking.immediate import ImmediateCheck
-from worldline.steer.refusing import instead_of
+from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.records import ChannelRecord, MemberRecord
 from worldline.worlds.companions import Instead
 from worldline.worlds.direct import DirectWorld
@@ -328,7 +328,7 @@ def test_what_happens_instead_is_what_the_network_may_do(name: str):
     scene = Scene(counts_are_small, network=network())
     assert scene.tell(A, 3) is instead
     for kind in (wl.Kind.START, wl.Kind.RESET, wl.Kind.TRANSPORT_ERROR):
-        assert instead_of(scene.system, Event(kind, A)) is None
+        assert refusal_of(scene.system, Event(kind, A)) is None
 
 
 def test_a_property_that_fails_is_unseen_and_told():

@@ -29,7 +29,7 @@ from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.judge import NodeJudge
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
-from worldline.steer.refusing import instead_of
+from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import is_still_so
 from worldline.worlds.companions import Beside, Effects, Instead
@@ -229,7 +229,7 @@ class ImmediateCheck:
         ]
         if not against:
             return None
-        instead = instead_of(self._system, event)
+        instead = refusal_of(self._system, event)
         (counts.uncaught if instead is None else counts.refused).update(against)
         return instead
 

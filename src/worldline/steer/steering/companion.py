@@ -17,7 +17,7 @@ from worldline.model.filters import EventFilter
 from worldline.model.system import System
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.checking.immediate import ImmediateCheck
-from worldline.steer.refusing import instead_of
+from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
@@ -174,7 +174,7 @@ class Steering(Companion):
         standing = self._standing[me]
         if standing:
             blocking = standing.blocking(event, beside.now)
-            instead = None if blocking is None else instead_of(self._system, event)
+            instead = None if blocking is None else refusal_of(self._system, event)
             if blocking is not None and instead is not None:
                 self._counts[me].blocked += 1
                 self._refuse(beside, event, _said(blocking))
@@ -240,8 +240,8 @@ class Steering(Companion):
             self._told(snapshot)
         if self._predicts is None or not self._options.predicts_for(me):
             return
-        known = dict(snapshot.members)
-        essence = {index: _essence(record) for index, record in known.items()}
+        # The numbers of checkpoints decide nothing of what may follow.
+        essence = {n: replace(one, number=0) for n, one in snapshot.members.items()}
         if self._last.get(me) == essence:
             counts.skipped += 1
             self._standing[me].renew(snapshot.time)
@@ -311,21 +311,8 @@ class Steering(Companion):
         if forecast.is_known:
             counts.known += standing.put(forecast.filters, time)
             return
-        counts.filters += len(set(forecast.filters))
+        counts.filters += len(forecast.filters)
         standing.replace(forecast.filters, time)
-
-
-def _essence(record: Any) -> Any:
-    """Return what of a checkpoint decides what may follow: not its number."""
-    return (
-        record.life,
-        record.local,
-        record.timers,
-        record.positions,
-        record.sequence,
-        record.waiting,
-        record.channels,
-    )
 
 
 def _said(blocking: EventFilter) -> str:

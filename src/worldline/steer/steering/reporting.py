@@ -101,10 +101,8 @@ def merged(several: Sequence[Sequence[FoundOften]]) -> tuple[FoundOften, ...]:
             if other is None:
                 found[one.property] = one
                 continue
-            least = one if one.steps < other.steps else other
-            for part in (other, one):
-                if part is not least:
-                    _add(least, part)
+            least, more = (one, other) if one.steps < other.steps else (other, one)
+            _add(least, more)
             found[one.property] = least
     return tuple(sorted(found.values(), key=lambda one: -one.count))
 
