@@ -11,6 +11,7 @@ An element that is given a node of which nothing is known is unseen without bein
 from __future__ import annotations
 
 import enum
+from abc import ABC, abstractmethod
 from itertools import combinations
 from math import comb
 from typing import Any, Literal, Protocol, TypeAlias, final
@@ -64,7 +65,7 @@ JudgedAnswer: TypeAlias = StateVerdict | Literal[Failing.FAILS] | None
 """What is known of a question; None before it is asked."""
 
 
-class JudgedQuestion:
+class JudgedQuestion(ABC):
     """A question about what a node knows, which its view reads.
 
     Attributes
@@ -87,15 +88,15 @@ class JudgedQuestion:
         self.own: dict[str, Any] = self.view[judge.me].__dict__
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """What it is called where it fails."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answer(self) -> StateVerdict:
         """Work out the answer."""
-        raise NotImplementedError
 
-    def tell(self, before: JudgedAnswer) -> None:
+    def tell(self, before: JudgedAnswer) -> None:  # noqa: B027 -- there may be nobody
         """Let those know who depend on it that the answer is another one."""
 
     # -------------------------------------------------------------- as a view's reader
