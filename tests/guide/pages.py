@@ -33,7 +33,7 @@ from tests.test_minimizing_page import agrees
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 
 FENCED = re.compile(r"^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.M | re.S)
-NAMED = re.compile(r"`(?P<file>\w+\.(?:py|toml))`[^`]*:\n\n\Z")
+NAMED = re.compile(r"`(?P<file>\w+\.(?:py|toml))`[^`]*:\n\n?\Z")
 
 
 @dataclass(frozen=True)
