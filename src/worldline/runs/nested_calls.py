@@ -8,7 +8,6 @@ a call counts if it leads from one service of the node to another.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import opcode
 import sys
@@ -87,7 +86,7 @@ class CallWatch:
         self._paths: dict[int, str] = {}
         self._stack: list[_Entered] = []
         self._calls: list[CallRecord] = []
-        self._depth, self._more = 0, False
+        self._depth, self._more, self._ran = 0, False, False
 
     def step(
         self, event: Event, happen: Callable[[], Outcome]
@@ -97,8 +96,8 @@ class CallWatch:
         Returns
         -------
         Outcome, NestedCalls or None
-            None if its node has one service only, no handler runs, or one that does not
-            return: it may call for ever, until somebody has had enough.
+            None if its node has one service only, if no handler of it was seen to run, or
+            one that does not return: it may call for ever, until somebody has had enough.
         """
         system, nodes = self._world.system, self._world.nodes
         index = -1 if event.node is None else system.index.get(event.node, -1)
@@ -107,7 +106,7 @@ class CallWatch:
         self._kind, self._node = system.types[index], nodes[index]
         self._paths = _paths_of(self._kind, self._node)
         self._stack, self._calls = [], []
-        self._depth, self._more = 0, False
+        self._depth, self._more, self._ran = 0, False, False
         before = sys.getprofile()
         sys.setprofile(self._notice)
         try:
@@ -116,7 +115,8 @@ class CallWatch:
             sys.setprofile(None)
             _give_back(before)
         failure = outcome.failure
-        if failure is not None and failure.kind == "divergence":
+        diverged = failure is not None and failure.kind == "divergence"
+        if diverged or not self._ran:
             return outcome, None
         return outcome, self._taken(outcome)
 
@@ -153,6 +153,7 @@ class CallWatch:
         path = self._path(given[code.co_varnames[0]])
         if path is None:
             return
+        self._ran = True
         caller = self._stack[-1] if self._stack else None
         number = None
         if caller is not None and caller.path != path:
@@ -287,8 +288,11 @@ def _arguments(code: CodeType, given: dict[str, Any]) -> tuple[Json, ...]:
 def _spelt(value: Any) -> Json:
     """Return a value as the file spells it; what it cannot spell, as text."""
     if not is_node(type(value)):
-        with contextlib.suppress(ModelError):
+        stop = activity.stop
+        try:
             return encode_value(value)
+        except ModelError:
+            activity.stop = stop  # it is no error of the handler that runs
     name = getattr(value, "__qualname__", None)  # of a function or class
     return f"<{name if isinstance(name, str) else type(value).__name__}>"
 
