@@ -47,12 +47,13 @@ def test_the_calls_of_a_step_are_listed_with_who_stands_where(session: Session):
 
 
 def test_into_and_out_go_down_and_up_the_stack_of_calls(session: Session):
-    inner = [f"    {line}" for line in DONE]
+    inner = ["inside it:", *(f"  {line}" for line in DONE)]
     assert said(session, "into") == [
         f" 0  {HANDLER}",
         f">1  {UP}",
-        "    ↓ link.route(a, Data(number=0, inner=None, notes={})) = True",
-        *[f"      {line}" for line in DONE],
+        "inside it:",
+        f"  {DOWN.strip()}",
+        *[f"    {line}" for line in DONE],
     ]
     deepest = [f" 0  {HANDLER}", f" 1  {UP}", f">2  {DOWN}", *inner]
     assert said(session, "down") == deepest
@@ -78,6 +79,11 @@ def test_who_goes_to_another_step_stands_at_its_handler(session: Session):
 def test_steps_of_nodes_without_parts_have_none(line: str):
     with pytest.raises(UsageError, match="nothing is known of calls"):
         answer(held(), line)
+
+
+def test_a_call_that_did_nothing_says_so(session: Session):
+    answer(session, "jump 9")
+    assert list(answer(session, "into 1").lines)[-1] == "nothing was done inside it"
 
 
 def test_what_is_no_call_is_refused(session: Session):

@@ -105,7 +105,8 @@ def _go(session: Session, step: StepRecord, number: int) -> Answer:
         [0, *(place + 1 for place in stack_of(calls, number - 1))] if number else [0]
     )
     lines = [_line(session, step, each, number) for each in stack]
-    lines += [f"    {line}" for line in _done(step, number)]
+    done = [f"  {line}" for line in _done(step, number)]
+    lines += ["inside it:", *done] if done else ["nothing was done inside it"]
     data = {
         "step": step.step,
         "call": number,
