@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from worldline.show.phrases import nested_phrase, send_phrase, timer_phrase
-from worldline.trace.nested import CallRecord, Stretch
+from worldline.trace.nested import CallRecord, Extent
 from worldline.trace.records import StepRecord
 
 _INDENT = "  "
@@ -33,7 +33,7 @@ def call_lines(step: StepRecord, number: int) -> Iterator[str]:
 
 
 def _lines(
-    step: StepRecord, whole: Sequence[Stretch], calls: Sequence[CallRecord]
+    step: StepRecord, whole: Sequence[Extent], calls: Sequence[CallRecord]
 ) -> Iterator[str]:
     done = [first for first, _ in whole]
     entered: list[CallRecord] = []
@@ -50,7 +50,7 @@ def _lines(
 
 
 def _rest(
-    step: StepRecord, done: list[int], until: Sequence[Stretch], depth: int
+    step: StepRecord, done: list[int], until: Sequence[Extent], depth: int
 ) -> Iterator[str]:
     """Yield what one service did until the end of some stretches; `done` moves there."""
     sends, timers, log = (

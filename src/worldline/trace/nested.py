@@ -16,7 +16,7 @@ from worldline.trace.json_checks import Malformed
 from worldline.trace.json_text import Json
 from worldline.trace.schema import checked, data, flag, many, pair, text, whole
 
-Stretch: TypeAlias = tuple[int, int]
+Extent: TypeAlias = tuple[int, int]
 """A stretch of a list: where it begins, and where the first after it would."""
 
 
@@ -54,12 +54,12 @@ class CallRecord:
     arguments: tuple[Json, ...] = checked(many(data))
     returned: bool = checked(flag)
     result: Json = checked(data)
-    sends: Stretch = checked(pair(whole()))
-    timers: Stretch = checked(pair(whole()))
-    log: Stretch = checked(pair(whole()))
+    sends: Extent = checked(pair(whole()))
+    timers: Extent = checked(pair(whole()))
+    log: Extent = checked(pair(whole()))
 
     @property
-    def stretches(self) -> tuple[Stretch, Stretch, Stretch]:
+    def stretches(self) -> tuple[Extent, Extent, Extent]:
         """What it did: of the step's sends, timers and log lines."""
         return self.sends, self.timers, self.log
 
