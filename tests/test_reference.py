@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from docs.extensions.command_line import all_options, entry, parsers
@@ -24,6 +24,8 @@ from worldline.model.verdicts import Verdict
 
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 COMMANDS = ROOT / "docs" / "reference" / "command-line.md"
+EXECUTED = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+"""The pages whose Python is run: by a test of the page, or below."""
 
 
 def listed() -> list[str]:
@@ -31,6 +33,10 @@ def listed() -> list[str]:
     text = "\n".join(page.read_text("utf-8") for page in REFERENCE)
     found = re.findall(r"^\.\. public::\n\n((?:   \w+\n)+)", text, re.M)
     return "".join(found).split()
+
+
+def used(text: str) -> set[str]:
+    return set(re.findall(r"\bwl\.(\w+)", text))
 
 
 def test_every_public_name_has_one_entry():
@@ -52,15 +58,33 @@ def test_every_member_of_a_public_module_has_an_entry():
             assert getattr(module, member).__doc__, member
 
 
+def test_every_public_name_has_an_example_that_is_run():
+    shown: set[str] = set()
+    for page in EXECUTED:
+        shown |= used("".join(blocks("python", page)))
+    assert sorted(set(wl.__all__) - shown) == []
+
+
+def program(page: Path) -> str:
+    """The Python of a page, each line where the page has it; the rest is empty."""
+    lines, is_python = [], False
+    for line in page.read_text("utf-8").splitlines():
+        is_python = is_python and line != "```"
+        lines.append(line if is_python else "")
+        is_python = is_python or line == "```python"
+    return "\n".join(lines) + "\n"
+
+
 @pytest.mark.parametrize("page", REFERENCE, ids=lambda page: page.stem)
 def test_the_examples_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """In order and in one folder, because each builds upon the ones before."""
+    name = f"reference_{page.stem.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(program(page), "utf-8")
     monkeypatch.chdir(tmp_path)
-    known: dict[str, Any] = {"__name__": "example"}
-    for number, block in enumerate(blocks("python", page), 1):
-        exec(compile(block, f"{page.name}, block {number}", "exec"), known)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module(name)
+    monkeypatch.delitem(sys.modules, name)
 
 
 def test_every_verb_has_an_entry():
