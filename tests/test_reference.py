@@ -22,6 +22,7 @@ import worldline as wl
 from worldline.cli.main import VERBS
 from worldline.model.verdicts import Verdict
 
+SO = re.M | re.S
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))
 COMMANDS = ROOT / "docs" / "reference" / "command-line.md"
 EXECUTED = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -110,6 +111,33 @@ def test_every_exit_code_has_a_row():
     assert sorted(map(int, rows)) == sorted(codes)
 
 
+def test_every_page_stands_in_the_contents():
+    docs = ROOT / "docs"
+    pages = {p.relative_to(docs).with_suffix("").as_posix() for p in docs.rglob("*.md")}
+    named = {"index"}
+    for page in (docs / "index.md", docs / "reference" / "index.md"):
+        for body in re.findall(
+            r"^```{toctree}\n(.*?)^```$", page.read_text("utf-8"), SO
+        ):
+            names = [line for line in body.splitlines() if line and line[0] != ":"]
+            named |= {
+                (page.parent / name).relative_to(docs).as_posix() for name in names
+            }
+    assert sorted(named) == sorted(pages)
+
+
+def test_every_page_that_a_page_links_to_exists():
+    links = [
+        (page, target)
+        for page in EXECUTED
+        for target in re.findall(
+            r"\]\(([\w./-]+)(?:#[\w-]+)?\)", page.read_text("utf-8")
+        )
+    ]
+    assert len(links) > 60
+    assert [link for link in links if not (link[0].parent / link[1]).is_file()] == []
+
+
 def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path):
     (tmp_path / "a.html").write_text(
         '<p id="here"></p><a href="#here"></a><a href="#gone"></a>'
@@ -132,6 +160,23 @@ def test_a_word_is_linked_where_it_is_first_used():
     assert links[1]["refuri"] == "glossary#word-fault"
     assert "".join(part.astext() for part in parts) == "Fault budgets; a fault, faults"
     assert left == {}
+
+
+@pytest.mark.nightly
+def test_typed_code_can_hold_whatever_the_examples_hold(tmp_path: Path):
+    files = [
+        tmp_path / f"reference_{page.stem.replace('-', '_')}.py" for page in REFERENCE
+    ]
+    for file, page in zip(files, REFERENCE, strict=True):
+        file.write_text(program(page), "utf-8")
+    options = ["--strict", "--config-file=", f"--cache-dir={tmp_path / 'cache'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.nightly
