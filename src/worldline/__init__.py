@@ -142,12 +142,12 @@ if TYPE_CHECKING:
     from worldline.steer.deployed import steered
     from worldline.steer.simulating import simulate
     from worldline.trace import records
-    from worldline.worlds.companions import Companion, Instead
+    from worldline.worlds.companions import Beside, Companion, Effects, Instead
     from worldline.worlds.world import NotEnabled
 
 _LAZY = {
     "worldline.deploy.cluster": ("Cluster",),
-    "worldline.worlds.companions": ("Companion", "Instead"),
+    "worldline.worlds.companions": ("Beside", "Companion", "Effects", "Instead"),
     "worldline.deploy.counts": ("NodeCounts",),
     "worldline.deploy.host": ("Host",),
     "worldline.deploy.keeping": ("NodeFailed",),
@@ -216,6 +216,7 @@ _FROM = {name: module for module, names in _LAZY.items() for name in names}
 __all__ = [
     "Alarms",
     "Asymmetry",
+    "Beside",
     "Capability",
     "Cluster",
     "Companion",
@@ -230,6 +231,7 @@ __all__ = [
     "Delay",
     "Divergence",
     "Duration",
+    "Effects",
     "Envelope",
     "Event",
     "FaultCause",
