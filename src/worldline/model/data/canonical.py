@@ -300,7 +300,7 @@ class FrozenMap(Mapping[K, V]):
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: Any = ()) -> None:
+    def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
         plain = dict(items)
         self._items: dict[K, V] = {
             settled(key): settled(value) for key, value in plain.items()

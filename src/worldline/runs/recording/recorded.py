@@ -185,7 +185,7 @@ class ReplayedRecording(BaseReport):
         """Raise `PropertyFailed` if the run violates something, or went otherwise."""
         __tracebackhide__ = True
         if self.divergence is not None or self.verdict is Verdict.VIOLATED:
-            raise PropertyFailed(self.told())
+            raise PropertyFailed(self.told(), self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the replay as one JSON object."""

@@ -20,7 +20,6 @@ from worldline.engine.exploration import Exploration, Hit, Options, StateCheck
 from worldline.engine.tables import Row
 from worldline.engine.walks import Ended, WalkEnd
 from worldline.model.system import System
-from worldline.runs.evidence import DIRECTORY
 from worldline.runs.start import Start
 from worldline.search.counterexample import Counterexamples
 from worldline.search.stages import Staged
@@ -97,7 +96,7 @@ class Search(WalkSearch[LivePlan]):
             write=traces,
             engine=self._engine.engine,
             seed=plan.options.seed,
-            folder=(out if plan.emit_live else None) or DIRECTORY,
+            folder=out if plan.emit_live else None,
         )
         if tally.probing_s > max(_LONG_S, self._meter.seconds / 2):
             tally.notes.append(

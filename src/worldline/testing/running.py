@@ -1,0 +1,50 @@
+"""One test as it runs: its budget holds, and its failure is explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import final
+
+from worldline.options.defaults import Defaults, holding
+from worldline.runs.report import PropertyFailed
+from worldline.testing.budgets import Budget
+from worldline.testing.shortening import shortened
+
+_TITLE = "worldline"
+
+
+@final
+class RunningTest:
+    """One test with its budget, from its first fixture to its last.
+
+    Parameters
+    ----------
+    test
+        Its name, with its file.
+    """
+
+    def __init__(self, test: str, budget: Budget) -> None:
+        self._defaults = Defaults(budget.values, budget.folder(test))
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Let the budget hold for whatever is called, until this ends."""
+        with holding(self._defaults):
+            yield
+
+    def explained(self, error: BaseException, seconds: float) -> list[tuple[str, str]]:
+        """Return what to show beside a failure: titles and texts, none of other errors.
+
+        Parameters
+        ----------
+        seconds
+            How long to shorten its run; 0 for not at all.
+        """
+        if not isinstance(error, PropertyFailed) or error.report is None or not seconds:
+            return []
+        asked = [one for one in self._defaults.asked if one.answer is error.report]
+        if not asked:
+            return []
+        text = shortened(asked[-1], seconds)
+        return [(_TITLE, text)] if text else []
