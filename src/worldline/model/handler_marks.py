@@ -88,7 +88,7 @@ def mark(
             remedy=f"write def {function.__name__}{kind.value.strip()}",
         )
     if when is not None:
-        _check_guard(when, f"the guard of {name}", kind, count)
+        _check_guard(when, f"the guard of {name}", function, kind, count)
     before = getattr(function, "__dict__", {}).get(MARK)
     if before is not None:
         raise ModelError(
@@ -96,7 +96,6 @@ def mark(
             f"@wl.{kind.name.lower()}",
             remedy="write a method for each, which both call a third",
         )
-        _check_guard(when, f"the guard of {name}", function, kind, count)
     made = HandlerMark(kind, message, when, takes_payload=count == 3)
     setattr(function, MARK, made)
     return function
