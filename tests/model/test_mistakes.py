@@ -273,16 +273,19 @@ def test_a_handler_of_no_message_is_told_how_to_write_on():
 
 
 def test_a_guard_of_a_call_is_given_its_arguments_too():
-    def put(self: Any, ctx: wl.Context, key: str, value: int = 0) -> None:
-        pass
+    def put() -> Any:
+        def put(self: Any, ctx: wl.Context, key: str, value: int = 0) -> None:
+            pass
 
-    wl_.call(when=lambda self, key: True)(put)
-    wl_.call(when=lambda self, key, value: True)(put)
-    wl_.call(when=lambda self, *given: True)(put)
+        return put
+
+    wl_.call(when=lambda self, key: True)(put())
+    wl_.call(when=lambda self, key, value: True)(put())
+    wl_.call(when=lambda self, *given: True)(put())
     wrong: list[Any] = [lambda self: True, lambda self, key, value, more: True]
     for guard in wrong:
         with pytest.raises(wl.ModelError) as caught:
-            wl_.call(when=guard)(put)
+            wl_.call(when=guard)(put())
         assert caught.value.remedy == "write lambda self, key, value: ..."
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
 from worldline.model.printable import one_line
 from worldline.runs.loading import command
 from worldline.show.steps import run_lines
-
-if TYPE_CHECKING:
-    from worldline.runs.report import PropertyReport
-
+from worldline.trace.records import Trace
 
 _FIRST, _LAST = 10, 29
 """How many lines of a long run are shown, of its beginning and of its end."""
@@ -19,13 +17,25 @@ _MANY = _FIRST + _LAST + 1
 """Lines of a run that are shown, all of them, where it has no more."""
 
 
-def is_shown_whole(failed: PropertyReport) -> bool:
+class HasRun(Protocol):
+    """A violation with its run, and the file that this is in; None for none."""
+
+    @property
+    def run(self) -> Trace | None:
+        """All steps."""
+
+    @property
+    def trace(self) -> Path | None:
+        """Where they are kept."""
+
+
+def is_shown_whole(failed: HasRun) -> bool:
     """Say whether a report shows all steps of a violation's run."""
     return failed.run is not None and len(list(run_lines(failed.run))) <= _MANY
 
 
 def short_run(
-    failed: PropertyReport | None,
+    failed: HasRun | None,
     remarks: Mapping[int, str] | None = None,
     *,
     most: int | None = None,
