@@ -1,0 +1,247 @@
+"""Running the commands of the zoo's cases, each in a process of its own, and noting it."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import itertools
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from worldline.model.errors import InputError, WorldlineError
+from worldline.trace.format import read_header
+from worldline.trace.records import INJECTED, Header
+from worldline.trace.storing import store
+
+if TYPE_CHECKING:
+    from worldline.zoo import Case, Recorded
+
+OUT = Path("worldline-out")
+
+_TECHNIQUES = {
+    "check": "exhaustive",
+    "faults": "lineage",
+    "predict": "prediction",
+    "walk": "random walks",
+    "simulate": "simulation",
+}
+"""What a verb does, where its name does not say it."""
+
+_WEATHER = ("--weather", "--loss", "--duplication", "--drop", "--duplicate")
+"""Options of a command that bring faults, with what follows them."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BugResult:
+    """The result of one bug's or one control's command.
+
+    Attributes
+    ----------
+    paper
+        Where the bug is published.
+    found
+        Whether a violation was found.
+    verdict
+        The command's verdict; ``error`` if it could not be run.
+    property, kind
+        What is violated; empty if nothing is.
+    trace
+        The file that it wrote, if one.
+    """
+
+    id: str
+    paper: str
+    found: bool
+    verdict: str
+    property: str
+    kind: str
+    technique: str
+    seconds: float
+    command: str
+    trace: str | None
+
+
+def technique_of(command: str) -> str:
+    """Return what kind of search a command is."""
+    verb = command.partition(" ")[0]
+    return _TECHNIQUES.get(verb, verb)
+
+
+@final
+class CaseRunner:
+    """Runs the commands of cases, some at a time, as a user would.
+
+    Parameters
+    ----------
+    max_seconds
+        A bound for each; None for no other than its own.
+    jobs
+        How many run at a time.
+    """
+
+    def __init__(self, *, max_seconds: float | None, jobs: int) -> None:
+        self._bound = [] if max_seconds is None else ["--max-seconds", str(max_seconds)]
+        self._jobs = jobs
+        self._running: set[subprocess.Popen[str]] = set()
+
+    def run(
+        self, cases: Mapping[str, Case], seconds: Mapping[str, float]
+    ) -> Iterator[BugResult]:
+        """Yield the result of each case, in their order.
+
+        Parameters
+        ----------
+        seconds
+            How long some took before: the longest begin first.
+        """
+        order = sorted(cases, key=lambda name: -seconds.get(name, 0.0))
+        pool = ThreadPoolExecutor(self._jobs)
+        try:
+            tried = {n: pool.submit(self._try, n, cases[n]) for n in order}
+            for name in cases:
+                yield tried[name].result()
+        finally:
+            # Whoever is interrupted waits for no command to end by itself.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in [*self._running]:
+                process.kill()
+            pool.shutdown()
+
+    def _try(self, name: str, case: Case) -> BugResult:
+        begun = time.monotonic()
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and arguments
+            [
+                *(sys.executable, "-m", "worldline"),
+                *(*shlex.split(case.command), *self._bound),
+                *("--json", "--out", str(OUT / f"{name}.wl")),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        self._running.add(process)
+        try:
+            said = _parsed(process.communicate()[0])
+        finally:
+            self._running.discard(process)
+        violated = [p for p in said["properties"] if p.get("verdict") == "violated"]
+        first = violated[0] if violated else {}
+        return BugResult(
+            id=name,
+            paper=case.paper,
+            found=process.returncode == 1,
+            verdict=said["verdict"],
+            property=str(first.get("name", "")),
+            kind=str(first.get("kind", "")),
+            technique=technique_of(case.command),
+            seconds=round(time.monotonic() - begun, 3),
+            command=f"worldline {case.command}",
+            trace=first.get("trace"),
+        )
+
+
+def _parsed(output: str) -> dict[str, Any]:
+    """Return what a command reported; its verdict is ``error`` if it is no report."""
+    try:
+        said = json.loads(output)
+        return {"properties": [], **said, "verdict": str(said["verdict"])}
+    except (ValueError, KeyError, TypeError):
+        return {"properties": [], "verdict": "error"}
+
+
+# -------------------------------------------------------------------------- noting it
+
+
+def write_recorded(
+    file: Path, findings: list[BugResult], told: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Note what was found in a file that may have more.
+
+    Parameters
+    ----------
+    told
+        What the zoo says of bugs itself.
+
+    Raises
+    ------
+    InputError
+        If the file is something else.
+    UsageError
+        If it cannot be written.
+    """
+    try:
+        known: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        known = {}
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{file} cannot be read: {error}", remedy="name another file"
+        ) from None
+    for finding in findings:
+        if finding.found:
+            known[finding.id] = asdict(_noted(finding, told.get(finding.id, {})))
+    text = json.dumps(dict(sorted(known.items())), indent=1, ensure_ascii=False)
+    store(file, f"{text}\n".encode(), "what was recorded")
+
+
+def _noted(finding: BugResult, told: Mapping[str, str]) -> Recorded:
+    from worldline.zoo import Recorded
+
+    command = finding.command.removeprefix("worldline ")
+    nodes, faults = 0, ""
+    if finding.trace is not None:
+        with contextlib.suppress(WorldlineError):
+            header = read_header(finding.trace)
+            nodes, faults = len(header.nodes), faults_of(header, command)
+    return Recorded(
+        command=command,
+        property=finding.property,
+        kind=told.get("kind", finding.kind),
+        nodes=nodes,
+        faults=told.get("faults", faults) or "none",
+        technique=finding.technique,
+        seconds=round(finding.seconds, 1),
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        commit=commit(),
+    )
+
+
+def faults_of(header: Header, command: str) -> str:
+    """Return which faults could happen in a run: those declared, and the weather's."""
+    injected = header.options.get(INJECTED)
+    if injected is not None:
+        return str(injected)
+    said = [
+        f"{name.replace('_', ' ')} {'any' if amount is None else amount}"
+        for name, amount in header.faults.items()
+        if (type(amount) is int and amount > 0) or (amount is None and name != "nodes")
+    ]
+    words = shlex.split(command)
+    for option, value in itertools.pairwise(words):
+        if option in _WEATHER:
+            said.append(value if option == "--weather" else f"{option[2:]} {value}")
+    return ", ".join(said)
+
+
+def commit() -> str:
+    """Return the commit of the source; empty where there is none."""
+    here = Path(__file__).parent
+    try:
+        done = subprocess.run(  # noqa: S603 - nothing that anybody gave
+            ["git", "-C", str(here), "rev-parse", "--short", "HEAD"],  # noqa: S607
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()
