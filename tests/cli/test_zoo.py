@@ -345,7 +345,7 @@ def test_what_is_found_can_be_written_down(commands: Commands, tmp_path: Path):
     refused = refusal(run("zoo", "run", "--controls", "--write", str(file)))
     assert refused.startswith("of controls nothing is noted")
     file.write_text("nothing")
-    assert "cannot be read" in refusal(run("zoo", "run", "--write", str(file)))
+    assert "notes nothing of bugs" in refusal(run("zoo", "run", "--write", str(file)))
 
 
 def test_the_faults_of_a_run_are_those_declared_and_the_weather():

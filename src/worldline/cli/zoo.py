@@ -201,12 +201,13 @@ def _of_paper(paper: str) -> dict[str, dict[str, str]]:
 def run_bugs(arguments: argparse.Namespace) -> int:
     """Run the bugs' commands, or those of the controls."""
     from worldline import zoo
-    from worldline.cli.zoo_runs import CaseRunner, write_recorded
+    from worldline.cli.zoo_runs import CaseRunner, read_noted, write_noted
     from worldline.search.engines import processors
 
     cases = _chosen(arguments)
     if arguments.write is not None and arguments.controls:
         raise UsageError("of controls nothing is noted", remedy="leave --write out")
+    noted = {} if arguments.write is None else read_noted(arguments.write)
     jobs = processors() if arguments.jobs is None else arguments.jobs
     runner = CaseRunner(max_seconds=arguments.max_seconds, jobs=jobs)
     seconds = {name: one.seconds for name, one in zoo.recorded().items()}
@@ -223,7 +224,7 @@ def run_bugs(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
     if arguments.write is not None:
-        write_recorded(arguments.write, findings, zoo.details())
+        write_noted(arguments.write, noted, findings, zoo.details())
     with answering():
         if arguments.json:
             print_json({"bugs": [asdict(finding) for finding in findings]})

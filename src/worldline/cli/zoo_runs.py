@@ -161,10 +161,32 @@ def _parsed(output: str) -> dict[str, Any]:
 # -------------------------------------------------------------------------- noting it
 
 
-def write_recorded(
-    file: Path, findings: list[BugResult], told: Mapping[str, Mapping[str, str]]
+def read_noted(file: Path) -> dict[str, Any]:
+    """Return what a file notes of bugs by now; nothing if there is no such file.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    try:
+        noted = json.loads(file.read_text("utf-8"))
+        return {name: {**entry} for name, entry in noted.items()}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"{file} notes nothing of bugs: {error}", remedy="name another file"
+        ) from None
+
+
+def write_noted(
+    file: Path,
+    noted: dict[str, Any],
+    findings: list[BugResult],
+    told: Mapping[str, Mapping[str, str]],
 ) -> None:
-    """Note what was found in a file that may have more.
+    """Add what was found to what a file notes.
 
     Parameters
     ----------
@@ -173,23 +195,13 @@ def write_recorded(
 
     Raises
     ------
-    InputError
-        If the file is something else.
     UsageError
         If it cannot be written.
     """
-    try:
-        known: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        known = {}
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{file} cannot be read: {error}", remedy="name another file"
-        ) from None
-    for finding in findings:
-        if finding.found:
-            known[finding.id] = asdict(_noted(finding, told.get(finding.id, {})))
-    text = json.dumps(dict(sorted(known.items())), indent=1, ensure_ascii=False)
+    found = [finding for finding in findings if finding.found]
+    new = {one.id: asdict(_noted(one, told.get(one.id, {}))) for one in found}
+    content = dict(sorted({**noted, **new}.items()))
+    text = json.dumps(content, indent=1, ensure_ascii=False)
     store(file, f"{text}\n".encode(), "what was recorded")
 
 
