@@ -369,12 +369,11 @@ def test_results_come_in_order_however_many_run_at_a_time(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("paper", "cases"), [("crystalball", 15), ("molly", 7), ("wids", 12)]
-)
+@pytest.mark.parametrize("paper", ["crystalball", "macemc", "molly", "wids"])
 def test_every_bug_of_a_paper_is_found_and_no_control_accused(
-    paper: str, cases: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    cases = sum(case.paper == paper for case in zoo.bugs().values())
     monkeypatch.chdir(tmp_path)
     result = run("zoo", "run", "--paper", paper)
     assert (result.status, f"{cases} of {cases} found" in result.out) == (0, True)

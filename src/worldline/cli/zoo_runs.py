@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.errors import InputError, WorldlineError
+from worldline.runs.record import UNDECLARED
 from worldline.trace.format import read_header
 from worldline.trace.records import INJECTED, Header
 from worldline.trace.storing import store
@@ -217,7 +218,7 @@ def _noted(finding: BugResult, told: Mapping[str, str]) -> Recorded:
     return Recorded(
         command=command,
         property=finding.property,
-        kind=told.get("kind", finding.kind),
+        kind=told.get("kind") or _kind_of(finding),
         nodes=nodes,
         faults=told.get("faults", faults) or "none",
         technique=finding.technique,
@@ -225,6 +226,11 @@ def _noted(finding: BugResult, told: Mapping[str, str]) -> Recorded:
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         commit=commit(),
     )
+
+
+def _kind_of(finding: BugResult) -> str:
+    """Return the kind of a violation: its name, if no property was declared for it."""
+    return finding.property if finding.property in UNDECLARED else finding.kind
 
 
 def faults_of(header: Header, command: str) -> str:

@@ -53,8 +53,8 @@ class Recorded:
     command
         What found it then; one that is another now has not been recorded.
     property, kind
-        What was violated, and whether that is safety, liveness or, as published,
-        performance.
+        What was violated, and whether that is safety or liveness; performance, if that is
+        what was published; or its name, if no property declares it, as an exception.
     nodes
         How many the system had.
     faults
