@@ -356,7 +356,10 @@ def test_the_faults_of_a_run_are_those_declared_and_the_weather():
     calm = replace(trace.header, faults={})
     assert faults_of(calm, "check zoo:a -p bugs=one") == ""
     windy = "simulate zoo:a --loss 0.3 --weather 'at 3s crash any'"
-    assert faults_of(calm, windy) == "loss 0.3, at 3s crash any"
+    assert faults_of(calm, windy) == "at 3s crash any, loss 0.3"
+    program = "faults zoo:a --eot 5 --eff 3 --crashes"
+    assert faults_of(calm, f"{program} 2") == "losses until 3, crashes 2"
+    assert faults_of(calm, f"{program} 0") == "losses until 3"
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])

@@ -36,8 +36,11 @@ _TECHNIQUES = {
 }
 """What a verb does, where its name does not say it."""
 
-_WEATHER = ("--weather", "--loss", "--duplication", "--drop", "--duplicate")
-"""Options of a command that bring faults, with what follows them."""
+_WEATHER = {"--weather": "", "--loss": "loss "}
+"""Options of a command that bring faults, and what is said before what follows them."""
+
+_NO_BUDGETS = frozenset({"nodes", "deaf"})
+"""What a system's faults have besides how many there may be."""
 
 
 @final
@@ -234,20 +237,23 @@ def _kind_of(finding: BugResult) -> str:
 
 
 def faults_of(header: Header, command: str) -> str:
-    """Return which faults could happen in a run: those declared, and the weather's."""
-    injected = header.options.get(INJECTED)
-    if injected is not None:
-        return str(injected)
-    said = [
+    """Return which faults could happen: the weather's, the scope's, or those declared."""
+    words = shlex.split(command)
+    given = dict(itertools.pairwise(words))
+    if words[0] == "faults":
+        until, crashes = given.get("--eff", "0"), given.get("--crashes", "0")
+        said = [f"losses until {until}"] * (until != "0")
+        return ", ".join([*said, *[f"crashes {crashes}"] * (crashes != "0")])
+    if weather := [_WEATHER[o] + given[o] for o in _WEATHER if o in given]:
+        return ", ".join(weather)
+    if INJECTED in header.options:
+        return str(header.options[INJECTED])
+    return ", ".join(
         f"{name.replace('_', ' ')} {'any' if amount is None else amount}"
         for name, amount in header.faults.items()
-        if (type(amount) is int and amount > 0) or (amount is None and name != "nodes")
-    ]
-    words = shlex.split(command)
-    for option, value in itertools.pairwise(words):
-        if option in _WEATHER:
-            said.append(value if option == "--weather" else f"{option[2:]} {value}")
-    return ", ".join(said)
+        if name not in _NO_BUDGETS
+        and (amount is None or (type(amount) is int and amount > 0))
+    )
 
 
 def commit() -> str:
