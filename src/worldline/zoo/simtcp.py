@@ -42,6 +42,11 @@ BUGS = {
         "simtcp-3": "check zoo:simtcp -p bugs=stcp3",
     }
 }
+DETAILS = {
+    "simtcp-1": {"faults": "reset of a host"},
+    "simtcp-2": {"faults": "broken socket"},
+    "simtcp-3": {"faults": "broken socket, reset of a host"},
+}
 SWITCHES = ("stcp1", "stcp2", "stcp3")
 
 
