@@ -108,7 +108,8 @@ def through_stages(
         hit = search.hits.pop(len(search.checks) - 1, None)
         if hit is None or _is_violated(search):
             return _stopped(staged, search, goal)
-        staged = Staged(_moved(world, staged.beginning, hit, goal))
+        end = f"the first state where {goal.name} is true"
+        staged = Staged(moved(world, staged.beginning, hit, goal, end))
     return staged
 
 
@@ -128,10 +129,23 @@ def _stopped(staged: Staged, search: Exploration, goal: Property) -> Staged:
     return dataclasses.replace(staged, stopped=search, notes=(note,))
 
 
-def _moved(
-    world: TabulatedWorld, beginning: Beginning, hit: Hit, goal: Property
+def moved(
+    world: TabulatedWorld, beginning: Beginning, hit: Hit, goal: Property, where: str
 ) -> Beginning:
-    """Return the state in which a stage ended, confirmed, as a new beginning."""
+    """Return the state in which a stage ended, confirmed, as a new beginning.
+
+    Parameters
+    ----------
+    hit, goal
+        How it is reached, and what is true there.
+    where
+        What it is, in words.
+
+    Raises
+    ------
+    Nondeterminism
+        If the goal is not true there when the way is gone again.
+    """
     system, start = world.system, beginning.starts[hit.root]
     assert start.snapshot is not None
     end = Expander(world.tables, world).follow(world.encode(start.snapshot), hit.path)
@@ -141,7 +155,7 @@ def _moved(
     if not goal.judge(direct.view).holds:
         raise Nondeterminism(goal.name, "was true", "false in the same state")
     steps = "at once" if not way else f"{counted(len(way), 'step')} on"
-    scope = f"then from the first state where {goal.name} is true, {steps}"
+    scope = f"then from {where}, {steps}"
     return Beginning(
         [start_after(system, start.boot, [*start.prologue, *way], start.begins)],
         (*beginning.scope, scope),

@@ -19,12 +19,19 @@ from worldline.engine.expand import Expander
 from worldline.engine.exploration import Exploration, Hit, Options, StateCheck
 from worldline.engine.tables import Row
 from worldline.engine.walks import Ended, WalkEnd
+from worldline.model.counts import counted
 from worldline.model.system import System
 from worldline.runs.start import Start
 from worldline.search.counterexample import Counterexamples
-from worldline.search.stages import Staged
+from worldline.search.stages import Staged, moved
 from worldline.search.walks.certify import without_faults
 from worldline.search.walks.dead_state import Dead, Spot, Suspects, Unresolved
+from worldline.search.walks.live_prefix import (
+    NOT_LIVE,
+    PATIENCE,
+    UnsafeLead,
+    live_run,
+)
 from worldline.search.walks.plan import LivePlan
 from worldline.search.walks.probe import Prober, UnsafeWalk
 from worldline.search.walks.report import WalkReport
@@ -120,11 +127,17 @@ class Search(WalkSearch[LivePlan]):
         begin = self._staged.beginning
         if any(start.failure is not None for start in begin.starts):
             return
+        if self._plan.from_live:
+            ended = bound_that_ended(self._begin_live)
+            self._tally.bound = ended or self._tally.bound
+            if self._tally.bound or self._tally.unsafe:
+                return
         if self._plan.goals:
             stopped = self._stage(self._explore_to)
             if stopped is not None:
                 self._exploration, self._tally.bound = stopped, stopped.bound
                 return
+        if self._plan.from_live or self._plan.goals:
             self._exploration = self._explore(self._staged)
         self._search_and_walk()
         while self._may_go_deeper():
@@ -132,6 +145,26 @@ class Search(WalkSearch[LivePlan]):
             depth = self._exploration.statistics.depth + 1
             self._exploration = self._explore(self._staged, depth)
             self._search_and_walk()
+
+    def _begin_live(self) -> None:
+        """Begin where a walk without faults becomes live."""
+        begin, tally, walkers = self._staged.beginning, self._tally, self._walkers
+        world, most_steps = self._world, self._plan.most_steps
+        rows = [without_faults(world, row) for row in self._exploration.roots]
+        try:
+            hit = live_run(walkers.of(most_steps), rows, self._look)
+        except UnsafeLead as lead:
+            tally.unsafe = self._unsafe(lead.met, lead.spot)
+            return
+        if hit is None:
+            tally.bound = NOT_LIVE
+            tally.notes.append(
+                f"none of {PATIENCE} walks became live within "
+                f"{counted(most_steps, 'step')}: give more --max-steps"
+            )
+            return
+        end = "the end of a live run"
+        self._staged = Staged(moved(world, begin, hit, walkers.live, end))
 
     def _search_and_walk(self) -> None:
         search, tally = self._exploration, self._tally

@@ -83,7 +83,7 @@ class WalkOptions(RunsOptions):
         Group(
             "walks for liveness",
             "Refused where there is no liveness property to judge.",
-            ("depth", "probes", "certify", "emit_live", "walk_faults"),
+            ("from_live", "depth", "probes", "certify", "emit_live", "walk_faults"),
         ),
     )
     CALLED_BEFORE: ClassVar[Mapping[str, str]] = {
@@ -110,6 +110,12 @@ class WalkOptions(RunsOptions):
         "of live runs that are wanted (default: "
         "worldline-out/SYSTEM-PROPERTY.wl)",
         File(folder=True),
+    )
+    from_live: bool = option(
+        False,
+        "begin where a random run without faults has become live; then come --until "
+        "and the faults",
+        Switch(),
     )
     depth: int = option(
         6,

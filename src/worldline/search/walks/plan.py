@@ -80,6 +80,8 @@ class LivePlan(Plan):
         How many walks decide about a state, and the most states of a proof.
     emit_live
         How many live runs are wanted; with any, the search ends when it has them.
+    from_live
+        Whether the search begins where a walk became live.
     """
 
     most_steps: int
@@ -87,3 +89,4 @@ class LivePlan(Plan):
     probes: int
     most_states: int
     emit_live: int
+    from_live: bool

@@ -94,6 +94,7 @@ def _walked(made: System, options: WalkOptions) -> WalkReport:
         probes=options.probes,
         most_states=options.certify,
         emit_live=options.emit_live,
+        from_live=options.from_live,
     )
     with held(), watched(), contextlib.closing(Search(made, plan)) as search:
         search.run()

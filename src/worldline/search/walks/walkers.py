@@ -50,8 +50,9 @@ class Walkers:
     ----------
     safety, checks
         What ends a walk badly: the properties, and the same as decisions on rows.
-    goal
-        What ends it well: that all liveness properties hold.
+    live, goal
+        What ends it well, that all liveness properties hold: as a property, and as a
+        decision on rows.
     pace
         Decides where they walk.
     """
@@ -69,9 +70,9 @@ class Walkers:
         self._engine = engine
         self.safety = [p for p in plan.wanted if p.kind is PropertyKind.SAFETY]
         live = [p for p in plan.wanted if p.kind is PropertyKind.LIVENESS]
-        self._all_live = all_of(live)
+        self.live = all_of(live)
         self.checks = [world.decision(p) for p in self.safety]
-        self.goal = world.decision(self._all_live)
+        self.goal = world.decision(self.live)
         self._counted = Counted(world)
         self.pace = Pace(self._counted)
         self._meter = meter
@@ -100,7 +101,7 @@ class Walkers:
             most_steps=most_steps,
             threads=plan.threads,
             checks=self.safety,
-            goal=self._all_live,
+            goal=self.live,
             counted=self._counted,
             pace=self.pace,
             meter=self._meter,
