@@ -23,6 +23,8 @@ from worldline.trace.records import StepRecord
 from worldline.zoo import brokentree, overcast, randtree
 from worldline.zoo.overcast._messages import Unlock
 
+QUIET = "all_is_acknowledged"
+
 WALKED = {
     "randtree-rt2": ("one_spanning_tree", ""),
     "randtree-rt3": ("one_spanning_tree", "timer at n2 recovery"),
@@ -31,6 +33,12 @@ WALKED = {
     "randtree-rt12": ("one_spanning_tree", "deliver at n2 JoinReply("),
     "randtree-rt13": ("one_spanning_tree", "deliver at a JoinReply("),
     "overcast-ov1": ("locks_are_needed", "deliver at n1 LockDenied("),
+    "macetransport-3": (QUIET, "deliver at s (transport) Ack(seq=6001) from r"),
+    "macetransport-3a": (QUIET, "deliver at r (transport) Data(seq=2001, syn=1,"),
+    "macetransport-3b": (QUIET, "deliver at s (transport) Data(seq=2001, syn=1,"),
+    "macetransport-6": (QUIET, "deliver at r (transport) Data(seq=2003, syn=0,"),
+    "macetransport-7": (QUIET, "deliver at r (transport) Reset(seq=6002) from s"),
+    "macetransport-11": (QUIET, "deliver at s (transport) Ack(seq=6001) from r"),
 }
 """By bug: the property, and the critical event. Those of RandTree do what the last events
 of the schedules in `test_randtree_liveness` do, in which rt12's n2 and n0 are c and q."""
@@ -49,7 +57,8 @@ def walk(bug: str, *, present: bool = True, **options: Any) -> wl.WalkReport:
     """Walk as a bug's command says, with the bug or without."""
     given = build_parser().parse_args(shlex.split(zoo.bugs()[bug].command))
     asked = {
-        name: getattr(given, name) for name in ("depth", "max_steps", "properties")
+        name: getattr(given, name)
+        for name in ("depth", "max_steps", "properties", "seed")
     }
     asked = {name: value for name, value in asked.items() if value is not None}
     return wl.walk(
