@@ -143,11 +143,11 @@ def test_an_elf_file_for_another_processor_is_noticed(
 def test_the_sdist_and_a_wheel_from_it_can_be_installed_and_used(tmp_path: Path):
     environment = {k: v for k, v in os.environ.items() if k != "WORLDLINE_KERNEL"}
     environment["DIST"] = str(tmp_path)
-    build = [ROOT / "scripts" / "wheels", "skip"]
+    build = [str(ROOT / "scripts" / "wheels"), "skip"]
     subprocess.run(build, env=environment, check=True, capture_output=True)
     made = sorted(tmp_path.iterdir())
     assert len(made) == 2
-    tried: list[str | Path] = [ROOT / "scripts" / "installations", *made]
+    tried = [str(ROOT / "scripts" / "installations"), *map(str, made)]
     done = subprocess.run(tried, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("works here") == 2
