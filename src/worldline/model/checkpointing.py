@@ -1,4 +1,4 @@
-"""What a node class says of its checkpoints: its neighbours, and what it leaves out.
+"""Checkpoints as a node class declares them: its neighbours, and the fields left out.
 
 References
 ----------

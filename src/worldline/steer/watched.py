@@ -1,4 +1,4 @@
-"""What safety properties look at: a change of anything else makes none of them false.
+"""Fields that safety properties read: a change of any other makes none of them false.
 
 Which fields these are is read off the code of the properties, and of all that this can
 reach: each name that stands there and is a field's. So there may be too many of them, and

@@ -1,4 +1,4 @@
-"""What answers were read from, and whether it has changed since.
+"""Watches: the cells that an answer was read from, and whether any has changed since.
 
 Who asks something (a `Dependent`) has a view of its own. What that view has read of a field
 stays in it, so that to read it again takes no call, and is put right there when the field

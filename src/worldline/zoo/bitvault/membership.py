@@ -1,4 +1,4 @@
-"""Who is up, as one node sees it.
+"""Membership: the nodes that are up, as one node sees it.
 
 Nodes send heart-beats to their neighbours on the ring, and declare those dead that have
 been silent for too long. Heart-beats carry the sender's whole view. Of two things said

@@ -1,4 +1,4 @@
-"""What a RandTree must satisfy; the names of the papers are in the docstrings.
+"""Properties of a RandTree; the names of the papers are in the docstrings.
 
 A node "takes itself for the root" when it is joined and its own root. While it is
 joining, it is its own root only until it has found another: CrystalBall's figures
