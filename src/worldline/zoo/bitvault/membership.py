@@ -6,8 +6,8 @@ of a node the greater counts (its incarnation, then whether it is dead), so view
 equal in whatever order they spread. Only a node itself begins a new incarnation: when
 it starts, and when it hears that others take it for dead.
 
-Now and then a heart-beat goes to a node that is taken for dead, for nobody else would
-tell it.
+At intervals a heart-beat goes to a node that is taken for dead, since no other node
+would tell it.
 """
 
 from __future__ import annotations
