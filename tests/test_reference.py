@@ -152,7 +152,7 @@ def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path):
 
 
 def test_a_word_is_linked_where_it_is_first_used():
-    left = {word: Word(f"word-{word}", "", False) for word in ("fault", "fault budget")}
+    left = {word: Word(f"word-{word}", "", "") for word in ("fault", "fault budget")}
     pattern = _pattern(left)
     parts = list(_linked("Fault budgets; a fault, faults", pattern, left, "glossary"))
     links = [part for part in parts if isinstance(part, nodes.reference)]

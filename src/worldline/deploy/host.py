@@ -80,7 +80,7 @@ class Host:
     clock
         Shows the time to handlers; None for that of this machine.
     say
-        Takes a line for whoever watches; by default they go to standard error.
+        Takes a line for the watching user; by default they go to standard error.
 
     Raises
     ------

@@ -118,7 +118,7 @@ class System(Declared):
         the message stays. For unordered networks.
     open_workload
         Whether any other call of a node can be made, too, with arguments that come from
-        outside: by whoever runs the system step by step. A search makes the calls of
+        outside: by a driver of the system, step by step. A search makes the calls of
         the workload alone, and refuses a system that has none.
     symmetry
         Groups of nodes that are alike, each made by `symmetric` or given as ids.
@@ -293,7 +293,7 @@ class System(Declared):
         return changed.under_injection(self.injected, self.free_faults)
 
     def under_injection(self, scope: str, faults: tuple[str, ...] = INJECTED) -> System:
-        """Return this system with its faults decided by whoever injects them.
+        """Return this system with its faults decided by an injector.
 
         By default messages may be lost, connections break, nodes crash and start again
         as often as they are told to, as far as the network has such faults; but no node

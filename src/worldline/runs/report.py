@@ -119,7 +119,7 @@ class PropertyReport:
         Where one run was followed from event to event: when it was false; see
         `Alarms`, which counts these, for which ones.
     alarms
-        How often it was false; None where nobody counted.
+        How often it was false; None where it was not counted.
     words
         What is printed in the place of the verdict, where that says more.
     unseen

@@ -1,4 +1,4 @@
-"""What is told of a minimisation: now and then how far it is, at the end what each pass did."""
+"""Progress of a minimisation, reported at intervals, and the result of each pass."""
 
 from __future__ import annotations
 

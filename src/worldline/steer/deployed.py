@@ -1,4 +1,4 @@
-"""What stands beside deployed nodes: companions, and their predictor's process.
+"""Steering beside deployed nodes: companions, and the process of their predictor.
 
 `steered` is what programs call, `companions_for` what ``worldline run`` does.
 """

@@ -7,7 +7,7 @@ of the direct world.
 
 A node costs its object and its hidden state; one context of each class goes from node to
 node. What is under way stands in the agenda of the simulation alone, unless the network
-has to know of it (connections, queues), or somebody looks: from then on it is in
+has to know of it (connections, queues), or a view reads it: from then on it is in
 mailboxes as well.
 """
 

@@ -1,9 +1,9 @@
 """A test whether one event can happen, without listing all that can.
 
-The answer is always that of the lists in `transitions`: an event is in one of them. What
-a guard says, or whether a delivery would change anything, is up to whoever runs handlers.
-Two sorts of events can happen that no list has, so that no search offers them: see
-`is_refusable` and `is_reaction`.
+The answer is always that of the lists in `transitions`: an event is in one of them.
+What a guard says, or whether a delivery would change anything, is decided where
+handlers run. Two sorts of events can happen that no list has, so that no search offers
+them: see `is_refusable` and `is_reaction`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Checks of the functions that a user gives: they answer, and run to their end.
 
 A forgotten ``return`` gives None, which Python takes for false, and a generator that
-nobody iterates does nothing: a system would pass for one without the bug.
+is never iterated does nothing: a system would pass for one without the bug.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run that is made again does otherwise than its journals say."""
+"""Comparison of a run that is made again with its journals."""
 
 from __future__ import annotations
 

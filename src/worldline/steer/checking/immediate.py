@@ -2,7 +2,7 @@
 
 What a handler sends leaves its node only when the event is settled. Until then what
 the node and its neighbours are known to be in is judged. So nothing has to run twice,
-and what nobody saw coming is caught where it happens, if one node can see it.
+and an unforeseen failure is caught where it happens, if one node can see it.
 
 References
 ----------

@@ -14,10 +14,10 @@ the states from which the deeper bugs are searched for.
 What the papers leave out is as follows here. A node that drops a child because it
 learned that the child is elsewhere tells it to rejoin. An answer counts only for the
 attempt to join that it answers, and a node takes in a joiner only if it is a root or
-its own parent, on behalf of the root that both believe in, has sent the joiner.
-Without these two, nodes that lose their root while answers are under way may end up
-above each other; with them, whoever looks for a parent can get none from below: what
-is below it can be reached from another root only through itself, and would end there.
+its own parent, on behalf of the root that both believe in, has sent the joiner. Without
+these two, nodes that lose their root while answers are under way may end up above each
+other; with them, a node that looks for a parent can get none from below: what is below
+it can be reached from another root only through itself, and would end there.
 
 Bugs
 ----
