@@ -11,4 +11,5 @@ from worldline.zoo.randtree.protocol import RandTree
 class StackedRandTree(RandTree):
     """A RandTree as it is, whose messages go through a part, which tells it of errors."""
 
-    transport: MaceTransport = wl.part()
+    # A part has a default, which type checkers cannot see.
+    transport: MaceTransport = wl.part()  # type: ignore[misc]
