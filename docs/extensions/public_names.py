@@ -33,6 +33,10 @@ QUOTED = re.compile(r"(?<![`:\w])`([^`]+)`(?![`_])")
 """Text between single backticks, which docstrings use for names."""
 
 
+TRAILING = re.compile(r"^(:(?:param|type) \w+)_:")
+"""The field of a parameter whose name ends with an underscore."""
+
+
 def entry(name: str) -> Iterator[str]:
     """Yield the lines that make the entry of a public name, in reStructuredText.
 
@@ -121,6 +125,14 @@ def skip_fields(
     return None
 
 
+def keep_underscores(
+    app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]
+) -> None:
+    """Keep a parameter such as ``from_`` from being read as a reference."""
+    for number, line in enumerate(lines):
+        lines[number] = TRAILING.sub(r"\1\\_:", line)
+
+
 def describe_attributes(app: Sphinx) -> None:
     """Tell several attributes together, as docstrings do, under their own heading."""
     attributes = GroupedField("variable", ("ivar",), "Attributes", can_collapse=True)
@@ -136,5 +148,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("public", Public)
     app.add_lexer("dedalus", TextLexer)
     app.connect("autodoc-process-docstring", link_names, priority=400)
+    app.connect("autodoc-process-docstring", keep_underscores, priority=600)
     app.connect("autodoc-skip-member", skip_fields)
     return {"version": worldline.__version__, "parallel_read_safe": True}

@@ -39,7 +39,7 @@ def neighbours(function: Near) -> Near: ...
 @overload
 def neighbours(*, hops: int = 1) -> Callable[[Near], Near]: ...
 def neighbours(function: Any = None, *, hops: int = 1) -> Any:
-    """Let a method say which nodes this one wants to know the states of.
+    """Let a method name the nodes whose states its node wants to know.
 
     It is ``(self) -> Iterable[NodeId | None]``, pure, those first that matter most;
     None stands for no node. Without it they are the peers with which the node has

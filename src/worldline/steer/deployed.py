@@ -64,7 +64,7 @@ class SteeredHostOptions(ModeOptions):
 def steered(
     system: System | Callable[..., System], options: SteeredHostOptions
 ) -> AbstractAsyncContextManager[Sequence[Companion]]:
-    """Have what stands beside the nodes of a host and sees their failures coming.
+    """Start companions that see the failures of a host's nodes coming.
 
     It is given to `Host` inside the block, in the same event loop; once the block is left,
     what predicts there has ended::

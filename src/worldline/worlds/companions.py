@@ -26,7 +26,7 @@ NOTHING_JUDGED = (
 
 
 class Instead(enum.Enum):
-    """What happens instead of an event that is blocked or undone."""
+    """The substitute for an event that is blocked or undone."""
 
     CONSUMED = "consumed"
     """A message is lost, an error is not heard of."""
@@ -40,7 +40,7 @@ class Instead(enum.Enum):
 
 
 class Effects(Protocol):
-    """What a handler did, as far as nothing of it has left yet.
+    """The effects of a handler, as long as none of them has left.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ class Offer:
 
 
 class Scheduler(Protocol):
-    """Decides which event happens next; one at a time walks with it.
+    """A scheduler: decides which event happens next, on one walk at a time.
 
     Attributes
     ----------

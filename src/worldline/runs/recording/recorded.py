@@ -26,7 +26,7 @@ _COMPARED = (
 
 @final
 class RecordedNode(NamedTuple):
-    """What the journal of a node had.
+    """The content of a node's journal, counted.
 
     Attributes
     ----------

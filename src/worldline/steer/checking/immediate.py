@@ -79,8 +79,8 @@ class ImmediateCheck:
     neighbours
         What nodes know of others; by default nothing.
     on_unseen
-        What becomes of an event after which nobody can say any more whether a property
-        is true: whether it is allowed, or refused if the property is in `refuse`.
+        What becomes of an event after which it is unknown whether a property is true,
+        and was known before: whether it is allowed, or refused if the property is in `refuse`.
     refuse
         The names of properties; by default of all.
 
