@@ -84,7 +84,7 @@ def mark(
     if count is not None and (count < low or (high is not None and count > high)):
         raise ModelError(
             f"{function.__qualname__}{inspect.signature(function)} "
-            f"cannot be a {kind.name.lower()} handler",
+            f"cannot be a @wl.{kind.name.lower()} handler",
             remedy=f"write def {function.__name__}{kind.value.strip()}",
         )
     if when is not None:
