@@ -16,7 +16,8 @@ from worldline.runs.alarms import Alarms, alarm_lines
 from worldline.runs.record import UNDECLARED
 from worldline.runs.short_run import short_run
 from worldline.show.phrases import deadline_phrase
-from worldline.trace.records import SpanRecord, Trace, to_json
+from worldline.trace.format import to_json
+from worldline.trace.records import SpanRecord, Trace
 from worldline.trace.schema import dump
 
 BASE = (
