@@ -42,10 +42,10 @@ def test_an_example_has_three_bugs_and_its_tests_find_each(system: Path):
 def test_pyright_accepts_the_examples(tmp_path: Path):
     """It is no dependency: it needs Node.js, and fetches that where there is none."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
-    python = tmp_path / "bin" / "python"
+    python = str(tmp_path / "bin" / "python")
     install = [python, "-m", "pip", "install", "--quiet", "pyright"]
     subprocess.run(install, check=True)
-    checking = [python, "-m", "pyright", "--pythonpath", sys.executable, EXAMPLES]
+    checking = [python, "-m", "pyright", "--pythonpath", sys.executable, "examples"]
     checked = subprocess.run(
         checking, cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -45,7 +45,8 @@ class Pattern:
     choices: Choices = ()
 
     def __post_init__(self) -> None:
-        for given in (self.node, self.peer):
+        places: tuple[Any, ...] = (self.node, self.peer)
+        for given in places:
             if given is not None and not isinstance(given, NodeId):
                 kind = "settle" if self.kind is None else self.kind.value
                 raise ModelError(
