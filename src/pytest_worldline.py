@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from worldline.testing.budgets import BudgetOfTest
+    from worldline.testing.budgets import Budget
     from worldline.testing.running import RunningTest
 
 _MARKER = "worldline"
@@ -96,12 +96,12 @@ def pytest_runtest_makereport(
 
 
 @pytest.fixture
-def worldline_budget(request: pytest.FixtureRequest) -> BudgetOfTest:
+def worldline_budget(request: pytest.FixtureRequest) -> Budget:
     """What the searches of this test may take, for what does not take it by itself."""
     return budget_of(request.node)
 
 
-def budget_of(item: pytest.Item) -> BudgetOfTest:
+def budget_of(item: pytest.Item) -> Budget:
     """Return the budget of a test: its markers', the nearest first, then the options'.
 
     Raises
@@ -110,7 +110,7 @@ def budget_of(item: pytest.Item) -> BudgetOfTest:
         If a marker says something else.
     """
     from worldline.model.errors import UsageError
-    from worldline.testing.budgets import BudgetOfTest
+    from worldline.testing.budgets import Budget
 
     option = item.config.getoption
     given: dict[str, Any] = {
@@ -126,7 +126,7 @@ def budget_of(item: pytest.Item) -> BudgetOfTest:
             )
         given.update(mark.kwargs)
     try:
-        return BudgetOfTest(**given, out=option("--worldline-out"))
+        return Budget(**given, out=option("--worldline-out"))
     except UsageError as error:
         raise pytest.UsageError(f"{item.nodeid}: {error}") from None
 

@@ -5,7 +5,7 @@ Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
 shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
 ``search``, ``lineage``; ``debug``, ``deploy``, ``minimizing``, ``querying``; ``steer``
-(nodes that see failures coming); ``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
+(nodes that see failures coming); ``cli``, ``testing``. Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -141,6 +141,7 @@ if TYPE_CHECKING:
     from worldline.shrink.progress import PassReport, ShrinkProgress
     from worldline.steer.deployed import steered
     from worldline.steer.simulating import simulate
+    from worldline.testing.budgets import Budget
     from worldline.trace import records
     from worldline.worlds.companions import Beside, Companion, Effects, Instead
     from worldline.worlds.world import NotEnabled
@@ -201,6 +202,7 @@ _LAZY = {
     "worldline.runs.replay": ("replay",),
     "worldline.runs.replayed": ("Divergence", "Replayed"),
     "worldline.runs.report": ("PropertyFailed", "PropertyReport"),
+    "worldline.testing.budgets": ("Budget",),
     "worldline.worlds.world": ("NotEnabled",),
 }
 """What only some programs need, by the module that it comes from."""
@@ -217,6 +219,7 @@ __all__ = [
     "Alarms",
     "Asymmetry",
     "Beside",
+    "Budget",
     "Capability",
     "Cluster",
     "Companion",

@@ -114,6 +114,13 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         ),
     ),
     (
+        lambda: wl_.events.deliver(Hello, A, B),
+        (
+            "wl.events.deliver(...) has the class Hello in the place of a node; "
+            "the first argument is the node where it happens"
+        ),
+    ),
+    (
         lambda: made(properties=fine),
         f"System(properties=...) is the Property fine, {LIST} properties=[...]",
     ),
@@ -273,19 +280,18 @@ def test_a_handler_of_no_message_is_told_how_to_write_on():
 
 
 def test_a_guard_of_a_call_is_given_its_arguments_too():
-    def put() -> Any:
+    def guarded(guard: Any) -> None:
+        @wl_.call(when=guard)
         def put(self: Any, ctx: wl.Context, key: str, value: int = 0) -> None:
             pass
 
-        return put
-
-    wl_.call(when=lambda self, key: True)(put())
-    wl_.call(when=lambda self, key, value: True)(put())
-    wl_.call(when=lambda self, *given: True)(put())
+    guarded(lambda self, key: True)
+    guarded(lambda self, key, value: True)
+    guarded(lambda self, *given: True)
     wrong: list[Any] = [lambda self: True, lambda self, key, value, more: True]
     for guard in wrong:
         with pytest.raises(wl.ModelError) as caught:
-            wl_.call(when=guard)(put())
+            guarded(guard)
         assert caught.value.remedy == "write lambda self, key, value: ..."
 
 

@@ -129,7 +129,7 @@ _OWN_BUDGETS = frozenset(BUDGETS) & {field.name for field in fields(Faults)}
 
 
 @final
-class Budget:
+class FaultBudget:
     """The cell that counts what is left of each fault's budget.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import final
 
 from worldline.options.defaults import Defaults, holding
 from worldline.runs.report import PropertyFailed
-from worldline.testing.budgets import BudgetOfTest
+from worldline.testing.budgets import Budget
 from worldline.testing.shortening import shortened
 
 _TITLE = "worldline"
@@ -24,7 +24,7 @@ class RunningTest:
         Its name, with its file.
     """
 
-    def __init__(self, test: str, budget: BudgetOfTest) -> None:
+    def __init__(self, test: str, budget: Budget) -> None:
         self._defaults = Defaults(budget.values, budget.folder(test))
 
     @contextmanager

@@ -16,7 +16,7 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
-from worldline.model.faults import Budget, Partition
+from worldline.model.faults import FaultBudget, Partition
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.network import Capability, Mailbox, carrier
@@ -80,7 +80,7 @@ class Courier:
             system, lambda world: DrawingDoor(world, chance), self._fill
         )
         self._partition: Partition = world.around[Layout.PARTITION]
-        self._budget: Budget = world.around[Layout.BUDGET]
+        self._budget: FaultBudget = world.around[Layout.BUDGET]
 
     def send(self, index: int) -> None:
         """Send what the last handler, at a node, has sent."""
