@@ -98,7 +98,7 @@ class PropertyReport:
     kind
         ``safety``, ``liveness`` or ``sometimes``.
     trace
-        The file of the counterexample, or of the witness of a ``sometimes``.
+        The file of the counterexample; None for what is only reached.
     steps
         How many events lead there from state 0.
     replay
