@@ -106,9 +106,8 @@ def _axes(across: str) -> Iterator[str]:
 def _drawn(line: Line, style: tuple[str, str], number: int) -> Iterator[str]:
     colour, dashes = style
     yield _stroke(list(corners(line)), colour, dashes, width=2)
-    # Above on the left, where nothing is that takes more than a few steps.
-    down = _MARGIN_TOP + 16 + 20 * number
-    at, end = _MARGIN_LEFT + 10, _MARGIN_LEFT + 40
+    down = _HEIGHT - _MARGIN_BOTTOM - 16 - 20 * number
+    at, end = _WIDTH - _MARGIN_RIGHT - 140, _WIDTH - _MARGIN_RIGHT - 110
     drawn = _attributes(colour, dashes, 2)
     yield f'<line x1="{at}" y1="{down}" x2="{end}" y2="{down}" {drawn}/>'
     yield text(end + 8, down + 4, line.name, anchor="start")
