@@ -99,19 +99,34 @@ class Public(SphinxDirective):
 
 
 def link_names(
-    app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]
+    app: Sphinx, what: str, name: str, item: Any, options: object, lines: list[str]
 ) -> None:
     """Turn what stands between backticks in a docstring into links and code."""
+    owner = name if isinstance(item, type) else name.rpartition(".")[0]
+    kind = public(owner)
+    own = set(dir(kind)) if isinstance(kind, type) else set()
+    given = set(inspect.signature(item).parameters) if callable(item) else set()
+
+    def linked(quoted: re.Match[str]) -> str:
+        text = quoted[1]
+        target = text.removesuffix("()").removeprefix("worldline.")
+        if target in own:
+            return f":py:obj:`{text} <{owner}.{target}>`"
+        is_public = target.partition(".")[0] in worldline.__all__
+        if is_public and target not in given:
+            return f":py:obj:`{text} <worldline.{target}>`"
+        return f"``{text}``"
+
     for number, line in enumerate(lines):
-        lines[number] = QUOTED.sub(_linked, line)
+        lines[number] = QUOTED.sub(linked, line)
 
 
-def _linked(quoted: re.Match[str]) -> str:
-    text = quoted[1]
-    name = text.removesuffix("()").removeprefix("worldline.")
-    if name.partition(".")[0] in worldline.__all__:
-        return f":py:obj:`{text} <worldline.{name}>`"
-    return f"``{text}``"
+def public(path: str) -> object:
+    """Return what a path such as ``worldline.Host`` names; None if it is no name."""
+    item: object = sys.modules.get("worldline")
+    for name in path.split(".")[1:]:
+        item = getattr(item, name, None)
+    return item
 
 
 def skip_fields(
