@@ -91,7 +91,10 @@ def pytest_runtest_makereport(
     test = item.stash.get(_RUNNING, None)
     if test is not None and call.excinfo is not None and report.failed:
         seconds = item.config.getoption("--worldline-minimize")
-        report.sections += test.explained(call.excinfo.value, seconds)
+        # Part of the failure, and so of junit.xml, too; not of what was captured.
+        add = getattr(report.longrepr, "addsection", None)
+        if add is not None and (text := test.explained(call.excinfo.value, seconds)):
+            add("worldline", text)
     return report
 
 

@@ -9,9 +9,6 @@ from typing import final
 from worldline.options.defaults import Defaults, holding
 from worldline.runs.report import PropertyFailed
 from worldline.testing.budgets import Budget
-from worldline.testing.shortening import shortened
-
-_TITLE = "worldline"
 
 
 @final
@@ -33,8 +30,8 @@ class RunningTest:
         with holding(self._defaults):
             yield
 
-    def explained(self, error: BaseException, seconds: float) -> list[tuple[str, str]]:
-        """Return what to show beside a failure: titles and texts, none of other errors.
+    def explained(self, error: BaseException, seconds: float) -> str:
+        """Return what to show beside a failure; nothing of other errors.
 
         Parameters
         ----------
@@ -42,9 +39,8 @@ class RunningTest:
             How long to shorten its run; 0 for not at all.
         """
         if not isinstance(error, PropertyFailed) or error.report is None or not seconds:
-            return []
+            return ""
+        from worldline.testing.shortening import shortened  # for failures alone
+
         asked = [one for one in self._defaults.asked if one.answer is error.report]
-        if not asked:
-            return []
-        text = shortened(asked[-1], seconds)
-        return [(_TITLE, text)] if text else []
+        return shortened(asked[-1], seconds) if asked else ""
