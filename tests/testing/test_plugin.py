@@ -10,7 +10,7 @@ import pytest
 
 import worldline as wl
 from worldline.show.steps import steps
-from worldline.testing.budgets import Budget
+from worldline.testing.budgets import WorldlineBudget
 from worldline.testing.running import RunningTest
 from worldline.trace.format import read
 
@@ -64,7 +64,7 @@ def loaded() -> None:
     """Load what sessions in this process load late: each would do so, and unload it."""
     known: dict[str, Any] = {"__name__": __name__}
     exec(SYSTEM, known)
-    test = RunningTest("test", Budget())
+    test = RunningTest("test", WorldlineBudget())
     with tempfile.TemporaryDirectory() as folder, test.holding():
         report = wl.fuzz(known["system"], out=Path(folder) / "run.wl")
         with pytest.raises(wl.PropertyFailed) as caught:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from worldline.model.printable import one_line
 from worldline.runs.loading import command
 from worldline.show.steps import run_lines
-
-if TYPE_CHECKING:
-    from worldline.runs.report import PropertyReport
-
+from worldline.trace.records import Trace
 
 _FIRST, _LAST = 10, 29
 """How many lines of a long run are shown, of its beginning and of its end."""
@@ -19,38 +16,37 @@ _MANY = _FIRST + _LAST + 1
 """Lines of a run that are shown, all of them, where it has no more."""
 
 
-def is_shown_whole(failed: PropertyReport) -> bool:
-    """Say whether a report shows all steps of a violation's run."""
-    return failed.run is not None and len(list(run_lines(failed.run))) <= _MANY
+def is_shown_whole(run: Trace) -> bool:
+    """Say whether a report shows all steps of a run."""
+    return len(list(run_lines(run))) <= _MANY
 
 
 def short_run(
-    failed: PropertyReport | None,
+    run: Trace,
+    file: Path | None,
     remarks: Mapping[int, str] | None = None,
     *,
     most: int | None = None,
 ) -> Iterator[str]:
-    """Yield the steps of a violation's run; of many lines the first and the last.
-
-    Nothing if there is no run, as where no trace was wanted.
+    """Yield the steps of a run; of many lines the first and the last.
 
     Parameters
     ----------
+    file
+        Where it is, if it is in a file.
     remarks
         What is to be said of steps, by their numbers.
     most
         How many lines are not many yet.
     """
-    if failed is None or failed.run is None:
-        return
-    lines = [one_line(line) for line in run_lines(failed.run, remarks)]
+    lines = [one_line(line) for line in run_lines(run, remarks)]
     yield ""
     if len(lines) <= (most or _MANY):
         yield from lines
         return
     where = "the run of this report"
-    if failed.trace is not None:
-        where = command("show", failed.trace, None)
+    if file is not None:
+        where = command("show", file, None)
     yield from lines[:_FIRST]
     yield f"... {len(lines) - _FIRST - _LAST} lines left out; all of them: {where}"
     yield from lines[-_LAST:]
