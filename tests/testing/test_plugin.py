@@ -72,6 +72,7 @@ def loaded() -> None:
         assert test.explained(caught.value, seconds=1.0)
         wl.check(known["system"], traces=False)
         wl.walk(known["system"], traces=False)
+        wl.simulate(known["system"], seconds=1, traces=False)
 
 
 @pytest.fixture
@@ -140,6 +141,17 @@ def test_a_system_that_no_target_names_is_made_short_too(project: pytest.Pyteste
     result = ran(project, FUZZ.replace("fuzz(system", "fuzz(system()"))
     result.stdout.fnmatch_lines(
         ["agree_at_rest, shortened in *", "  replay wl.replay('*', system=...)"]
+    )
+
+
+def test_a_run_by_a_clock_becomes_one_by_none(project: pytest.Pytester):
+    source = FUZZ.replace("fuzz(system, events=5000, ", "simulate(system, rate=50, ")
+    result = ran(project, source)
+    result.stdout.fnmatch_lines(
+        [
+            "agree_at_rest, shortened in * -> 4 (2)*",
+            "  no clock: messages and timers may take longer or less long here",
+        ]
     )
 
 

@@ -73,6 +73,10 @@ def _head(before: PropertyReport, short: MinimizeReport, seconds: float) -> list
     if short.bound is not None:
         more = before.minimize or "wl.minimize(...)"
         lines.append(f"  cut off (bound: {short.bound}); with more time: {more}")
+    if before.run is not None and any(s.time is not None for s in before.run.steps):
+        lines.append(
+            "  no clock: messages and timers may take longer or less long here"
+        )
     if short.slipped:
         lines.append("  slipped: the original was violated in another way")
     if row.explanation != before.explanation:
