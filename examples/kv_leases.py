@@ -217,14 +217,14 @@ class Store:
 
 
 def invoked(step: wl.Step) -> list[tuple[wl.NodeId, Operation]]:
-    """Return the operation that begins in a step, and whose it is."""
     sends = step.sends if step.event.kind is wl.Kind.CALL else ()
     return [(s.src, (s.message.key, s.message.value)) for s in sends]
 
 
 def answered(step: wl.Step) -> list[tuple[wl.NodeId | None, str]]:
-    is_answer = step.handled and isinstance(step.event.payload, Answer)
-    return [(step.node, step.event.payload.value)] if is_answer else []
+    event, is_taken = step.event, step.handled and step.event.kind is wl.Kind.DELIVER
+    is_answer = is_taken and isinstance(event.payload, Answer)
+    return [(step.node, event.payload.value)] if is_answer else []
 
 
 HISTORY = wl.histories.linearizable(Store(), invoke=invoked, respond=answered)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from worldline.testing.budgets import Budget
+    from worldline.testing.budgets import WorldlineBudget
     from worldline.testing.running import RunningTest
 
 _MARKER = "worldline"
@@ -99,12 +99,12 @@ def pytest_runtest_makereport(
 
 
 @pytest.fixture
-def worldline_budget(request: pytest.FixtureRequest) -> Budget:
+def worldline_budget(request: pytest.FixtureRequest) -> WorldlineBudget:
     """What the searches of this test may take, for what does not take it by itself."""
     return budget_of(request.node)
 
 
-def budget_of(item: pytest.Item) -> Budget:
+def budget_of(item: pytest.Item) -> WorldlineBudget:
     """Return the budget of a test: its markers', the nearest first, then the options'.
 
     Raises
@@ -113,7 +113,7 @@ def budget_of(item: pytest.Item) -> Budget:
         If a marker says something else.
     """
     from worldline.model.errors import UsageError
-    from worldline.testing.budgets import Budget
+    from worldline.testing.budgets import WorldlineBudget
 
     option = item.config.getoption
     given: dict[str, Any] = {
@@ -129,7 +129,7 @@ def budget_of(item: pytest.Item) -> Budget:
             )
         given.update(mark.kwargs)
     try:
-        return Budget(**given, out=option("--worldline-out"))
+        return WorldlineBudget(**given, out=option("--worldline-out"))
     except UsageError as error:
         raise pytest.UsageError(f"{item.nodeid}: {error}") from None
 

@@ -141,7 +141,7 @@ if TYPE_CHECKING:
     from worldline.shrink.progress import PassReport, ShrinkProgress
     from worldline.steer.deployed import steered
     from worldline.steer.simulating import simulate
-    from worldline.testing.budgets import Budget
+    from worldline.testing.budgets import WorldlineBudget
     from worldline.trace import records
     from worldline.worlds.companions import Beside, Companion, Effects, Instead
     from worldline.worlds.world import NotEnabled
@@ -202,7 +202,7 @@ _LAZY = {
     "worldline.runs.replay": ("replay",),
     "worldline.runs.replayed": ("Divergence", "Replayed"),
     "worldline.runs.report": ("PropertyFailed", "PropertyReport"),
-    "worldline.testing.budgets": ("Budget",),
+    "worldline.testing.budgets": ("WorldlineBudget",),
     "worldline.worlds.world": ("NotEnabled",),
 }
 """What only some programs need, by the module that it comes from."""
@@ -219,7 +219,6 @@ __all__ = [
     "Alarms",
     "Asymmetry",
     "Beside",
-    "Budget",
     "Capability",
     "Cluster",
     "Companion",
@@ -321,6 +320,7 @@ __all__ = [
     "View",
     "WalkReport",
     "Whenever",
+    "WorldlineBudget",
     "WorldlineError",
     "__version__",
     "call",

@@ -10,7 +10,7 @@ import pytest
 
 import worldline as wl
 from worldline.show.steps import steps
-from worldline.testing.budgets import Budget
+from worldline.testing.budgets import WorldlineBudget
 from worldline.testing.running import RunningTest
 from worldline.trace.format import read
 
@@ -64,7 +64,7 @@ def loaded() -> None:
     """Load what sessions in this process load late: each would do so, and unload it."""
     known: dict[str, Any] = {"__name__": __name__}
     exec(SYSTEM, known)
-    test = RunningTest("test", Budget())
+    test = RunningTest("test", WorldlineBudget())
     with tempfile.TemporaryDirectory() as folder, test.holding():
         report = wl.fuzz(known["system"], out=Path(folder) / "run.wl")
         with pytest.raises(wl.PropertyFailed) as caught:
@@ -72,6 +72,7 @@ def loaded() -> None:
         assert test.explained(caught.value, seconds=1.0)
         wl.check(known["system"], traces=False)
         wl.walk(known["system"], traces=False)
+        wl.simulate(known["system"], seconds=1, traces=False)
 
 
 @pytest.fixture
@@ -140,6 +141,17 @@ def test_a_system_that_no_target_names_is_made_short_too(project: pytest.Pyteste
     result = ran(project, FUZZ.replace("fuzz(system", "fuzz(system()"))
     result.stdout.fnmatch_lines(
         ["agree_at_rest, shortened in *", "  replay wl.replay('*', system=...)"]
+    )
+
+
+def test_a_run_by_a_clock_becomes_one_by_none(project: pytest.Pytester):
+    source = FUZZ.replace("fuzz(system, events=5000, ", "simulate(system, rate=50, ")
+    result = ran(project, source)
+    result.stdout.fnmatch_lines(
+        [
+            "agree_at_rest, shortened in * -> 4 (2)*",
+            "  no clock: messages and timers may take longer or less long here",
+        ]
     )
 
 

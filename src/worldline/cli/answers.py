@@ -74,4 +74,4 @@ def _print_steps(first: PropertyReport | None, remarks: Mapping[int, str]) -> No
         return
     from worldline.runs.short_run import short_run
 
-    print_lines(short_run(first, remarks, most=_MOST))
+    print_lines(short_run(first.run, first.trace, remarks, most=_MOST))

@@ -344,8 +344,10 @@ class BaseReport:
 
     def told(self) -> str:
         """Return the report and, if something is violated, its run in short."""
-        steps = short_run(self.violated, self.remarks())
-        return printable("\n".join([str(self), *steps]))
+        first, lines = self.violated, [str(self)]
+        if first is not None and first.run is not None:
+            lines += short_run(first.run, first.trace, self.remarks())
+        return printable("\n".join(lines))
 
     def base_json(self) -> dict[str, Any]:
         """Return the keys `BASE`; the run is that of the first property violated."""

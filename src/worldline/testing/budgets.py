@@ -17,7 +17,7 @@ _LONGEST = 100
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class WorldlineBudget:
     """What the searches of a test may take, where they are not told otherwise.
 
     Attributes
@@ -54,7 +54,7 @@ class Budget:
 
         Examples
         --------
-        >>> Budget().folder("tests/test_raft.py::test_log[3]").as_posix()
+        >>> WorldlineBudget().folder("tests/test_raft.py::test_log[3]").as_posix()
         'worldline-out/tests-test_raft-test_log-3'
         """
         words = re.sub(r"[^\w-]+", "-", test.replace(".py::", "-")).strip("-")

@@ -8,7 +8,7 @@ from typing import final
 
 from worldline.options.defaults import Defaults, holding
 from worldline.runs.report import PropertyFailed
-from worldline.testing.budgets import Budget
+from worldline.testing.budgets import WorldlineBudget
 
 
 @final
@@ -21,7 +21,7 @@ class RunningTest:
         Its name, with its file.
     """
 
-    def __init__(self, test: str, budget: Budget) -> None:
+    def __init__(self, test: str, budget: WorldlineBudget) -> None:
         self._defaults = Defaults(budget.values, budget.folder(test))
 
     @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from worldline.minimizing.minimize import minimize_run
@@ -15,6 +15,7 @@ from worldline.options.defaults import Asked
 from worldline.runs.evidence import shown_by_a_state
 from worldline.runs.report import BaseReport, PropertyReport
 from worldline.runs.short_run import is_shown_whole, short_run
+from worldline.trace.records import Trace
 
 _MOST_LINES = 150
 """Lines of a run that are shown whole: it was made short to be read."""
@@ -47,7 +48,8 @@ def shortened(asked: Asked, seconds: float) -> str:
         short = minimize_run(row.run, row.trace, _options(asked, seconds))
     except WorldlineError as error:
         return f"its run was not made short: {error}"
-    return "\n".join(_lines(row, short, time.monotonic() - begin))
+    lines = [*_head(row, short, time.monotonic() - begin), *_steps(row.run, short)]
+    return "\n".join(lines)
 
 
 def _options(asked: Asked, seconds: float) -> MinimizeOptions:
@@ -63,19 +65,30 @@ def _options(asked: Asked, seconds: float) -> MinimizeOptions:
     return MinimizeOptions.of(**given)
 
 
-def _lines(before: PropertyReport, short: MinimizeReport, seconds: float) -> list[str]:
+def _head(before: PropertyReport, short: MinimizeReport, seconds: float) -> list[str]:
+    """Say how short it has become, and what replays it."""
     row = short.properties[0]
     said = ", ".join([short.sizes, *([short.level] if short.level else [])])
     lines = [f"{row.name}, shortened in {seconds:.1f} s: {said}"]
     if short.bound is not None:
         more = before.minimize or "wl.minimize(...)"
         lines.append(f"  cut off (bound: {short.bound}); with more time: {more}")
+    if before.run is not None and any(s.time is not None for s in before.run.steps):
+        lines.append(
+            "  no clock: messages and timers may take longer or less long here"
+        )
     if short.slipped:
         lines.append("  slipped: the original was violated in another way")
     if row.explanation != before.explanation:
         lines += [f"  {line}" for line in row.explanation.splitlines()]
     if row.replay is not None:
         lines.append(f"  replay {row.replay}")
-    if short.initial == short.final and is_shown_whole(before):
-        return [*lines, "  these are the steps that the report has"]
-    return [*lines, *short_run(row, short.remarks(), most=_MOST_LINES)]
+    return lines
+
+
+def _steps(original: Trace, short: MinimizeReport) -> Iterator[str]:
+    row = short.properties[0]
+    if short.initial == short.final and is_shown_whole(original):
+        yield "  these are the steps that the report has"
+    elif row.run is not None:
+        yield from short_run(row.run, row.trace, short.remarks(), most=_MOST_LINES)
