@@ -44,7 +44,8 @@ def lasting() -> Iterator[Callable[[], None]]:
         youngest, *others = before
         gc.freeze()
         blocks = sys.getallocatedblocks()
-        if blocks > _MANY:
+        if blocks > _placed.blocks + _MANY:
+            _placed.blocks = blocks
             use_huge_pages()
         if youngest:  # 0 stands for never
             # To count the objects would take as long as to look at them.
@@ -61,8 +62,17 @@ def lasting() -> Iterator[Callable[[], None]]:
 _BLOCKS = 4
 """Blocks of memory, about, of which one is an object that the collector looks at."""
 
-_MANY = 200_000
-"""Blocks that are too many for usual pages: a program that has just begun has half as many."""
+_MANY = 100_000
+"""Blocks that are too many for usual pages: about 10 MiB."""
+
+
+class _Placed:
+    """How many blocks there were when they were put into huge pages, or at first."""
+
+    blocks = sys.getallocatedblocks()
+
+
+_placed = _Placed()
 
 _SHARE = 8
 """Of so many objects that last, there is one made since then before they are looked at."""
