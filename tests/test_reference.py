@@ -8,10 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any, cast
 
 import pytest
 from docs.extensions.command_line import all_options, entry, parsers
-from docs.extensions.public_names import defined
+from docs.extensions.public_names import defined, link_names
 from docs.extensions.public_names import entry as name_entry
 from docs.extensions.targets import broken
 from docs.extensions.words import Word, _linked, _pattern
@@ -86,6 +87,26 @@ def test_the_examples_of_a_page_run(
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module(name)
     monkeypatch.delitem(sys.modules, name)
+
+
+def linked(name: str, item: Any, text: str) -> str:
+    lines = [text]
+    link_names(cast("Any", None), "", name, item, None, lines)
+    return lines[0]
+
+
+def test_a_name_in_a_docstring_is_linked_to_what_it_means_there():
+    start = ":py:obj:`start <worldline.Host.start>`"
+    assert linked("worldline.Host.bind", wl.Host.bind, "before `start`") == (
+        f"before {start}"
+    )
+    assert linked("worldline.on", wl.on, "see `start`") == (
+        "see :py:obj:`start <worldline.start>`"
+    )
+    assert linked("worldline.check", wl.check, "`parameters`, `x`") == (
+        "``parameters``, ``x``"
+    )
+    assert linked("worldline.histories.History", wl.histories.History, "`x`") == "``x``"
 
 
 def test_every_verb_has_an_entry():

@@ -105,7 +105,7 @@ def link_names(
     owner = name if isinstance(item, type) else name.rpartition(".")[0]
     kind = public(owner)
     own = set(dir(kind)) if isinstance(kind, type) else set()
-    given = set(inspect.signature(item).parameters) if callable(item) else set()
+    given = set(parameters(item))
 
     def linked(quoted: re.Match[str]) -> str:
         text = quoted[1]
@@ -119,6 +119,14 @@ def link_names(
 
     for number, line in enumerate(lines):
         lines[number] = QUOTED.sub(linked, line)
+
+
+def parameters(item: Any) -> list[str]:
+    """Return the names of what is given to a function or class; of others none."""
+    try:
+        return list(inspect.signature(item).parameters)
+    except (TypeError, ValueError):
+        return []
 
 
 def public(path: str) -> object:
