@@ -3,6 +3,7 @@
 #   make test   run the tests (make test ARGS=tests/model)
 #   make nightly  run the tests that take minutes, suite by suite, and note when
 #   make lint   format, style, types, layers
+#   make docs   build the site of guide and reference into build/docs
 #   make venv   only prepare .venv, with the development tools
 #   make clean  remove whatever these targets made
 
@@ -13,11 +14,12 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALLED := .venv/.installed
 INSTALLED_DEV := .venv/.installed-dev
+INSTALLED_DOCS := .venv/.installed-docs
 NATIVE := src/worldline/engine/native
 # What an installation is made from; an editable one has the rest from src/.
 BUILT_FROM := pyproject.toml hatch_build.py $(NATIVE)/kernel.cpp $(wildcard $(NATIVE)/kernel/*.hpp)
 
-.PHONY: demo test nightly lint venv clean
+.PHONY: demo test nightly lint docs venv clean
 .DELETE_ON_ERROR:
 # Two installations into one environment must not run at once.
 .NOTPARALLEL:
@@ -37,6 +39,10 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+docs: $(INSTALLED_DOCS)
+	@$(BIN)/python -m sphinx --builder html --fail-on-warning --quiet docs build/docs
+	@echo build/docs/index.html
+
 venv: $(INSTALLED_DEV)
 
 clean:
@@ -55,6 +61,10 @@ $(INSTALLED): $(BUILT_FROM) | $(BIN)/python
 	$(PIP) install -e .
 	@touch $@
 
+$(INSTALLED_DOCS): $(BUILT_FROM) | $(BIN)/python
+	$(PIP) install -e '.[docs]'
+	@touch $(INSTALLED) $@
+
 $(INSTALLED_DEV): $(BUILT_FROM) | $(BIN)/python
 	$(PIP) install -e '.[dev]'
-	@touch $(INSTALLED) $@
+	@touch $(INSTALLED) $(INSTALLED_DOCS) $@

@@ -93,7 +93,7 @@ class EveryProperty:
     def is_met(self) -> bool:
         if self._world.failure is None:
             for decision in self._decisions:
-                self._world.holds(decision)
+                self._world.verdict(decision)
         return self._target.is_met()
 
 

@@ -142,18 +142,6 @@ def test_a_text_that_varies_is_settled():
     )
 
 
-def test_the_workloads_that_are_taught_make_systems() -> None:
-    first, *others = blocks("python", ROOT / "docs" / "workloads.md")
-    known: dict[str, Any] = {"__name__": __name__}
-    exec(first, known)
-    for block in ("", *others):
-        exec(block, known)
-        nodes = {known["a"]: known["Shelf"](), known["b"]: known["Shelf"]()}
-        report = wl.check(wl.System(nodes, workload=known["workload"]))
-        assert report.verdict is wl.Verdict.HOLDS
-    assert len(others) == 2
-
-
 def test_the_random_runs_that_are_taught_find_the_bug() -> None:
     known: dict[str, Any] = {"__name__": __name__}
     taught, tested, scheduler = blocks("python", ROOT / "docs" / "random-runs.md")

@@ -72,7 +72,8 @@ def test_an_answer_is_json_and_lines(line: str):
 
 
 def test_every_name_of_every_command_is_tried():
-    tried = {line.split()[0] for line in LINES} | {"/"}
+    in_steps = {"calls", "c", "into", "down", "out", "up"}  # see test_calls
+    tried = {line.split()[0] for line in LINES} | {"/"} | in_steps
     known = {name for each in COMMANDS.values() for name in each.names}
     # What writes a file is tried in tests/runs/test_begun.py, what asks back in
     # tests/debug/test_entering.py.

@@ -11,6 +11,7 @@ from tests.debug.opened import held
 import worldline as wl
 from worldline.debug import allowance
 from worldline.debug.evaluate import Expressions
+from worldline.worlds.direct import DirectWorld
 
 
 @pytest.mark.parametrize(
@@ -66,6 +67,27 @@ def test_values(expression: str, text: str, value: Any):
     assert found.text == text
     if value is not None:
         assert found.value == value
+
+
+ONLY, OTHER = wl.ids("only", "other")
+
+
+@wl.safety
+def it_rests(view: wl.View) -> bool:
+    return bool(view[ONLY].tries == 0)
+
+
+def test_a_node_can_be_named_as_a_property_names_it():
+    @wl.node
+    class Idler:
+        tries: int = 0
+
+    system = wl.System({ONLY: Idler()}, properties=[it_rests])
+    expressions = Expressions(system)
+    view = DirectWorld(system).view
+    assert expressions.predicate("view[ONLY].tries == view[only].tries == 0")(view)
+    with pytest.raises(wl.ModelError, match="'OTHER' is not defined"):
+        expressions.predicate("view[OTHER].tries == 0")(view)
 
 
 @pytest.mark.parametrize(

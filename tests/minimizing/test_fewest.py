@@ -143,7 +143,10 @@ def searched(system: wl.System, trace: Path) -> tuple[Campaign, Fewest, Fewest]:
     assert original.prop is not None
     campaign = Campaign(runner, run, Meter(Bounds()))
     everywhere, in_closed = (
-        Fewest(ShortRuns(each, original.prop, anywhere=False), original.start.snapshot)
+        Fewest(
+            ShortRuns(each, original.prop, anywhere=False, partial=False),
+            original.start.snapshot,
+        )
         for each in (original.system, closed(original.system, campaign))
     )
     return campaign, everywhere, in_closed

@@ -254,6 +254,18 @@ def test_a_wrong_signature_is_refused_and_the_right_one_shown(
     assert caught.value.remedy.startswith(f"write {remedy}")
 
 
+def test_a_method_is_one_handler_and_not_two():
+    @wl.message
+    class Ping:
+        pass
+
+    @wl.on(Ping)
+    def hear(self: Any, ctx: Any, src: Any, msg: Any) -> None: ...
+
+    with pytest.raises(wl.ModelError, match=r"hear is two handlers: @wl.on and @wl.on"):
+        wl.on(Ping)(hear)
+
+
 def test_a_handler_of_something_that_is_no_message_is_refused():
     with pytest.raises(wl.ModelError) as caught:
         wl.on(int)

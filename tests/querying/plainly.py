@@ -99,6 +99,27 @@ def timers(trace: Trace) -> list[Row]:
     return rows
 
 
+def calls(trace: Trace) -> list[Row]:
+    return [
+        (
+            step.step,
+            number,
+            call.depth,
+            step.time,
+            step.node,
+            call.caller,
+            call.callee,
+            call.name,
+            call.handler,
+            show([*call.arguments]),
+            call.returned,
+            show(call.result),
+        )
+        for step in trace.steps
+        for number, call in enumerate(step.calls or (), 1)
+    ]
+
+
 def sends(trace: Trace) -> list[Row]:
     return [
         (

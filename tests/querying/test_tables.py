@@ -53,6 +53,8 @@ def compare(connection: Connection, trace: Trace) -> None:
     assert rows(connection, "SELECT * EXCLUDE (message_json) FROM sends") == (
         plainly.sends(trace)
     )
+    calls = "SELECT * EXCLUDE (arguments_json, result_json) FROM calls"
+    assert rows(connection, calls) == plainly.calls(trace)
     changes = rows(
         connection, "SELECT * EXCLUDE (before_json, after_json) FROM changes"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from tests.runs.test_explain import SYSTEM as EXPLAINED
@@ -51,7 +52,10 @@ SYSTEMS: dict[str, Callable[[], wl.System]] = {
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_over_tables_is_recorded_like_one_of_real_nodes(name: str, seed: int):
     system = SYSTEMS[name]()
-    assert recorded(TableWorld(system), seed) == recorded(DirectWorld(system), seed)
+    over_tables = recorded(TableWorld(system), seed)
+    # Of what services call nobody can tell who has an outcome from a table.
+    steps = [replace(s, calls=None) for s in recorded(DirectWorld(system), seed).steps]
+    assert [*over_tables.steps] == steps
 
 
 def test_a_recorded_run_goes_as_recorded_over_tables():

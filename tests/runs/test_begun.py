@@ -367,9 +367,9 @@ def without_b() -> Path:
     return file
 
 
-def test_random_runs_and_minimize_refuse_absent_nodes_by_name():
+def test_random_runs_refuse_absent_nodes_by_name():
     file = without_b()
-    said = "cannot begin in a state in which nothing is known of b; use check, replay"
+    said = "cannot begin in a state in which nothing is known of b; use check, predict"
     with pytest.raises(wl.UsageError, match=f"random runs {said}"):
         wl.walk(patient(), from_=file)
     with pytest.raises(wl.UsageError, match=f"random runs {said}"):

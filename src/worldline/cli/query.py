@@ -27,8 +27,8 @@ SUMMARY = "ask a recorded run in SQL"
 DESCRIPTION = """\
 The question: whatever can be asked of a recorded run in SQL.
 
-The run is loaded into tables (steps, sends, messages, changes, timers, nodes, run), with
-views for the usual questions (history, state_at(step), last_writer, unreceived,
+The run is loaded into tables (steps, sends, messages, changes, timers, calls, nodes, run),
+with views for the usual questions (history, state_at(step), last_writer, unreceived,
 traffic). Without SQL, they are listed with their columns. Nothing is run, the system's
 source is not needed, and a statement can read nothing but these tables. But a recording
 of 'worldline run' is replayed first, with its system.

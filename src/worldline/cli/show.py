@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a trace."""
-    from worldline.trace.records import to_json
+    from worldline.trace.format import to_json
 
     trace = _read(arguments.trace, arguments)
     if arguments.beside is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from worldline.debug import saving, state_commands, step_commands, text
+from worldline.debug import call_commands, saving, state_commands, step_commands, text
 from worldline.debug.answers import Answer
 from worldline.debug.entering import enter
 from worldline.debug.session import Session
@@ -158,6 +158,9 @@ _TABLE = (
     Command(("filter", "f", "/"), "REGEX", step_commands.filter_steps),
     Command(("why",), "[STEP] [--diagram] [--all]", step_commands.why),
     Command(("diagram", "g"), "[STEP] [RADIUS]", step_commands.diagram),
+    Command(("calls", "c"), "[STEP]", call_commands.list_calls),
+    Command(("into", "down"), "[N]", call_commands.into),
+    Command(("out", "up"), "", call_commands.out),
     Command(("enter", "e"), "[STEP] [--debugpy [PORT]]", enter, converses=True),
     Command(("state", "st"), "[NODE|FIELD|STEP ...]", state_commands.state),
     Command(("print", "p"), "EXPRESSION", state_commands.print_value),

@@ -65,14 +65,20 @@ def enter(session: Session, rest: str) -> Answer:
             remedy="'list deliver', 'list timer' and 'list call' show steps that do",
         )
     run_in = _editor(port) if port else _in_pdb(session.console)
-    recorder = Recorder(session.copy(step - 1))
+    # Whoever looks at it has Python tell of calls, too, and one alone can.
+    recorder = Recorder(session.copy(step - 1), nested=False)
     happened = run_in(
         lambda: recorder.step(step, record.phase, event, record.choices), codes
     )
     if happened is None:
         return Answer({"step": step, "record": None}, ["given up"])
     happened = replace(
-        happened, sent_in=record.sent_in, lamport=record.lamport, time=record.time
+        happened,
+        sent_in=record.sent_in,
+        lamport=record.lamport,
+        time=record.time,
+        calls=record.calls,
+        more_calls=record.more_calls,
     )
     lines = ["as recorded"] if happened == record else [*_otherwise(session, happened)]
     return Answer({"step": step, "record": dump(happened)}, lines)

@@ -19,6 +19,7 @@ from worldline.debug.allowance import Allowance
 from worldline.debug.calling import AllowedFunction, builtins
 from worldline.debug.interpreter import Interpreter
 from worldline.debug.scopes import NameScope
+from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError, UsageError, WorldlineError
 from worldline.model.fields import Role
 from worldline.model.message import Envelope
@@ -56,8 +57,9 @@ class Evaluated:
 class Expressions:
     """Evaluates expressions over states of one system.
 
-    They can use ``view`` and ``nodes``, each node by its name, and the classes of
-    messages and values by theirs; the view and the nodes win over classes.
+    They can use ``view`` and ``nodes``, each node by its name and by what a module of the
+    properties calls it, and the classes of messages and values by theirs; the view and
+    the nodes win over classes.
 
     Parameters
     ----------
@@ -71,6 +73,7 @@ class Expressions:
         self._names: dict[str, Any] = {
             **builtins(self._allowance, _text),
             **ClassTable.of(system).named(),
+            **_constants(system),
             **{node.name: node for node in system.ids},
             "nodes": system.ids,
         }
@@ -155,6 +158,16 @@ class Expressions:
 
         holds.__name__ = text
         return holds
+
+
+def _constants(system: System) -> dict[str, NodeId]:
+    """Return the nodes by the names that properties write: ``view[PRIMARY]``."""
+    found: dict[str, NodeId] = {}
+    for prop in system.properties:
+        names: dict[str, Any] = getattr(prop.predicate, "__globals__", {})
+        nodes = {n: v for n, v in names.items() if type(v) is NodeId}
+        found |= {n: node for n, node in nodes.items() if node in system.index}
+    return found
 
 
 def _text(value: Any) -> str:

@@ -62,6 +62,8 @@ class Session:
     ----------
     console
         Who asks; None if nobody can be asked back.
+    inside
+        A step, and at which of its calls somebody stood last; 0 for its handler.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Session:
         self.other = other
         self.trace = timeline.trace
         self.position = timeline.last
+        self.inside = timeline.last, 0
         self.console: Console | None = None
         if other is not None and other.trace.header.names != self.trace.header.names:
             raise UsageError(

@@ -202,7 +202,7 @@ class Aftermath:
                 rest.other = self._other(done)
             if rest.is_met or world.failure is not None:
                 break
-            if assumed is not None and not world.holds(assumed):
+            if assumed is not None and world.verdict(assumed) is False:
                 rest.left = step.place + 1
                 break
         return rest
@@ -213,7 +213,7 @@ class Aftermath:
         if world.failure is not None:
             return self._kept(world.failure, [*done], None)
         for prop, decision in self._judged.values():
-            if not world.holds(decision):
+            if world.verdict(decision) is False:
                 return self._kept(prop, [*done], world.snapshot())
         return None
 

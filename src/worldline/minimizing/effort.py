@@ -49,6 +49,8 @@ class Searches:
             self._states = 0
         else:
             self.stages.append((ShorterEnd(self._runs_of),))
+        if original.start.absent:
+            self._states = 0  # a smaller run may need what an absent node does
         if is_high:
             self._states *= _FURTHER
         if self._states:
@@ -87,7 +89,12 @@ def searching(original: Original, system: System) -> ShortRuns:
     """Return who searches the runs of a system for what an original run violates."""
     what = original.prop or original.failure
     assert what is not None
-    return ShortRuns(system, what, anywhere=original.start.is_anywhere)
+    return ShortRuns(
+        system,
+        what,
+        anywhere=original.start.is_anywhere,
+        partial=bool(original.start.absent),
+    )
 
 
 @final

@@ -71,14 +71,21 @@ class ShortRuns:
         What is to be violated: a property, or how a handler is to fail.
     anywhere
         Whether runs may begin in a state to which perhaps no run leads.
+    partial
+        Whether nodes or observers are absent.
     """
 
     def __init__(
-        self, system: System, what: Property | Failure, *, anywhere: bool
+        self,
+        system: System,
+        what: Property | Failure,
+        *,
+        anywhere: bool,
+        partial: bool,
     ) -> None:
         self.what = what
         self.anywhere = anywhere
-        self.world = TabulatedWorld(system, anywhere=anywhere)
+        self.world = TabulatedWorld(system, anywhere=anywhere, partial=partial)
         self._decisions: dict[str, Decision] = {}
         if isinstance(what, Property):
             self._decisions[what.name] = self.world.decision(what)
@@ -177,7 +184,7 @@ def _no_longer(assumed: Property) -> Property:
     """Return what is true where something that is assumed is false."""
 
     def is_false(view: View) -> bool:
-        return not assumed.judge(view).holds
+        return not assumed.judge(view if view._ways is None else view._apart()).holds
 
     return Property("no longer assumed", PropertyKind.SAFETY, is_false, "predicate")
 

@@ -172,7 +172,7 @@ class ResultFiles:
             )
             return ending, self._original.prop
         for prop in safety_of(self._original.system):
-            if not runner.world.holds(runner.world.decision(prop)):
+            if runner.world.verdict(runner.world.decision(prop)) is False:
                 return _ending(prop)
         if self._original.end.property == DEADLOCK:
             said = self._original.end

@@ -303,6 +303,11 @@ def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ..
         notes.append(
             "smaller runs may be found with more: minimize the trace of this one again"
         )
+    if original.start.absent:
+        notes.append(
+            f"nothing is known of {', '.join(original.start.absent)}: what it would do is "
+            "in no run that was tried"
+        )
     if original.system.origin is None and original.trace.header.target is not None:
         notes.append(
             "no target replays this run: its network is not that of "

@@ -19,7 +19,7 @@ from worldline.runs.loading import refuse_undeclared
 from worldline.runs.record import declared
 from worldline.runs.replay import replay_trace
 from worldline.runs.replayed import Replayed
-from worldline.runs.restoring import beginning_state, refuse_absent
+from worldline.runs.restoring import beginning_state
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Start, lead
 from worldline.trace.records import End, Trace
@@ -95,8 +95,6 @@ def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> O
         system = _reordering(system)
     boot, prologue, schedule = schedule_of(trace, system)
     begins = beginning_state(trace, system)
-    if begins is not None:
-        refuse_absent(unknown_in(system, begins.snapshot), "minimize")
     world = DirectWorld(system)
     lead(world, boot, prologue, begins)
     if world.failure is not None or not schedule:
@@ -104,7 +102,8 @@ def original_of(trace: Trace, system: System, path: Path, *, reorder: bool) -> O
             f"{path} violates {end.property} before its first step",
             remedy="there is nothing to leave out",
         )
-    start = Start(tuple(boot), tuple(prologue), world.snapshot(), None, begins)
+    absent = () if begins is None else unknown_in(system, begins.snapshot)
+    start = Start(tuple(boot), tuple(prologue), world.snapshot(), None, begins, absent)
     prop = declared(system, end.property)
     said = replayed.explanation
     return Original(trace, system, start, tuple(schedule), end, prop, said)

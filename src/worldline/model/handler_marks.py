@@ -89,6 +89,13 @@ def mark(
         )
     if when is not None:
         _check_guard(when, f"the guard of {name}", kind, count)
+    before = getattr(function, "__dict__", {}).get(MARK)
+    if before is not None:
+        raise ModelError(
+            f"{name} is two handlers: @wl.{before.kind.name.lower()} and "
+            f"@wl.{kind.name.lower()}",
+            remedy="write a method for each, which both call a third",
+        )
     made = HandlerMark(kind, message, when, takes_payload=count == 3)
     setattr(function, MARK, made)
     return function

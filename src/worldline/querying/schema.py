@@ -135,6 +135,25 @@ TIMERS = Relation(
     ),
 )
 
+CALLS = Relation(
+    "calls",
+    "one for each call between two services of a node",
+    _columns(
+        _STEP,
+        ("number", "BIGINT", "1, 2, ... among those of the step, as they began"),
+        ("depth", "BIGINT", "1: the step's handler made it; 2: inside such a one; ..."),
+        _TIME,
+        _NODE,
+        ("caller", "VARCHAR", "the part that called; empty for the node itself"),
+        ("callee", "VARCHAR", "the part that was called"),
+        ("name", "VARCHAR", "the method, or what was called up"),
+        ("handler", "VARCHAR", "the method that took it; empty if none did"),
+        *_value("arguments", "what it was given, as a list"),
+        ("returned", "BOOLEAN", "false if it raised"),
+        *_value("result", "what it returned"),
+    ),
+)
+
 NODES = Relation(
     "nodes",
     "one for each node",
@@ -171,7 +190,7 @@ RUN = Relation(
     ),
 )
 
-TABLES = (STEPS, SENDS, MESSAGES, CHANGES, TIMERS, NODES, RUN)
+TABLES = (STEPS, SENDS, MESSAGES, CHANGES, TIMERS, CALLS, NODES, RUN)
 
 _VALUE = _value("value", "the value")
 

@@ -27,7 +27,9 @@ _RAW = """{
                    taken BOOLEAN)[]',
     timers: 'STRUCT(part VARCHAR, name VARCHAR, payload JSON, "after" DOUBLE)[]',
     changes: 'MAP(VARCHAR, JSON[])', log: 'VARCHAR[]', lamport: 'BIGINT',
-    time: 'DOUBLE'
+    time: 'DOUBLE',
+    calls: 'STRUCT(depth BIGINT, caller VARCHAR, callee VARCHAR, name VARCHAR,
+                   handler VARCHAR, arguments JSON, returned BOOLEAN, result JSON)[]'
 }"""
 
 _STEPS = """
@@ -52,6 +54,21 @@ FROM (
         unnest(range(1, len(sends) + 1)) AS number
     FROM raw
 ) LEFT JOIN spelt ON spelt.value::VARCHAR = send.message::VARCHAR
+"""
+
+_CALLS = """
+CREATE TABLE calls AS
+SELECT step, number, call.depth AS depth, time, node, call.caller AS caller,
+    call.callee AS callee, call.name AS name, call.handler AS handler,
+    given.text AS arguments, call.arguments AS arguments_json, call.returned AS returned,
+    coalesce(got.text, 'None') AS result, coalesce(call.result, 'null'::JSON) AS result_json
+FROM (
+    SELECT step, time, node, unnest(calls) AS call,
+        unnest(range(1, len(calls) + 1)) AS number
+    FROM raw
+)
+LEFT JOIN spelt AS given ON given.value::VARCHAR = call.arguments::VARCHAR
+LEFT JOIN spelt AS got ON got.value::VARCHAR = call.result::VARCHAR
 """
 
 _CHANGES = """
@@ -121,6 +138,8 @@ def _load(connection: Connection, read: TraceSource, folder: Path) -> None:
             "SELECT payload FROM raw",
             "SELECT unnest(sends).message FROM raw",
             "SELECT unnest(timers).payload FROM raw",
+            "SELECT unnest(calls).arguments FROM raw",
+            "SELECT unnest(calls).result FROM raw",
             "SELECT pair[1] FROM (SELECT unnest(map_values(changes)) AS pair FROM raw)",
             "SELECT pair[2] FROM (SELECT unnest(map_values(changes)) AS pair FROM raw)",
             "SELECT payload_json FROM pending",
@@ -132,6 +151,7 @@ def _load(connection: Connection, read: TraceSource, folder: Path) -> None:
     connection.execute(_STEPS.format(cycle="NULL" if cycle is None else cycle))
     connection.execute(_SENDS)
     connection.execute(_CHANGES)
+    connection.execute(_CALLS)
     refuse_odd_parts(connection)
     add_timers(connection)
     connection.execute("DROP TABLE raw")

@@ -22,7 +22,7 @@ class Difference:
         Its number.
     what
         ``event``, or which aspect of its outcome differs: choices, result, failure,
-        sends, timers, changes, log, sender or order.
+        sends, timers, changes, log, calls, sender or order.
     here, other
         What is so in either, as text.
     """
@@ -41,8 +41,12 @@ def first_difference(one: Trace, other: Trace) -> Difference | None:
         here, there = _told(mine, one.header), _told(theirs, other.header)
         what = "event"
         if mine is not None and theirs is not None and here == there:
-            # Two runs may differ in when they were made, and be one.
+            # Two runs may differ in when they were made, and be one; and in whether
+            # somebody wrote down the calls between services.
             mine, theirs = replace(mine, time=None), replace(theirs, time=None)
+            if mine.calls is None or theirs.calls is None:
+                mine = replace(mine, calls=None, more_calls=None)
+                theirs = replace(theirs, calls=None, more_calls=None)
             if line_of(mine) == line_of(theirs):
                 continue
             what, here, there = difference(mine, theirs)

@@ -148,8 +148,8 @@ def record(
     header = header_of(world.system, engine=engine, seed=seed, drawn=drawn)
     if state is not None:
         header = replace(header, begins=STATE)
-    elif times is not None:
-        header = replace(header, begins=START)  # format 2, whose steps have times
+    elif times is not None or any(step.calls is not None for step in steps):
+        header = replace(header, begins=START)  # format 2, whose steps have these
     end = end_of(steps, ending, _explanation(world, ending))
     if times is not None and ended is not None and times[-1] != ended:
         end = replace(end, time=ended)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -17,6 +18,7 @@ from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import Hidden
 from worldline.model.system import System
 from worldline.runs.contents import contents_record
+from worldline.runs.nested_calls import NestedCalls, watch_of
 from worldline.runs.predicted import faults_record
 from worldline.runs.senders import Senders
 from worldline.runs.step_record import LocalState, step_record
@@ -48,6 +50,8 @@ class Recorder:
     ----------
     world
         The world, in the state before the first step.
+    nested
+        Whether the calls between the services of a node are written down, too.
 
     Attributes
     ----------
@@ -57,8 +61,9 @@ class Recorder:
         What is known of a recorded run of which journals are missing; else None.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, *, nested: bool = True) -> None:
         self.world = world
+        self._watch = watch_of(world) if nested else None
         self._locals: dict[int, Frozen] = {}
         self._senders = Senders(world)
         self._order = Order(sockets_break=world.system.faults.break_sockets)
@@ -94,11 +99,18 @@ class Recorder:
             self.seen.come(number)
         before = self._local(event)
         sent_in = self._senders.find(event)
-        outcome = self.world.step(event, choices, charge=phase != PROLOGUE, lines=lines)
+        happen = functools.partial(
+            self.world.step, event, choices, charge=phase != PROLOGUE, lines=lines
+        )
+        calls: NestedCalls | None = None
+        if self._watch is None or lines is not None:
+            outcome = happen()
+        else:
+            outcome, calls = self._watch.step(event, happen)
         self._senders.note(number, event, outcome)
         after = before if outcome.failure else self._local(event, changed=True)
         record = step_record(
-            number, phase, event, outcome, before, after, sent_in=sent_in
+            number, phase, event, outcome, before, after, sent_in=sent_in, calls=calls
         )
         lamport = lamport_time(self._times[n] for n in self._order.add(record))
         self._times[number] = lamport

@@ -17,7 +17,8 @@ from worldline.runs.loading import command
 from worldline.runs.record import UNDECLARED
 from worldline.show.phrases import deadline_phrase
 from worldline.show.steps import run_lines
-from worldline.trace.records import SpanRecord, Trace, to_json
+from worldline.trace.format import to_json
+from worldline.trace.records import SpanRecord, Trace
 from worldline.trace.schema import dump
 
 BASE = (

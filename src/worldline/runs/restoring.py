@@ -127,7 +127,7 @@ def refuse_absent(absent: Sequence[str], what: str) -> None:
         raise UsageError(
             f"{what} cannot begin in a state in which nothing is known of "
             f"{shorten(', '.join(absent), 200)}",
-            remedy="use check, replay, show or debug for it",
+            remedy="use check, predict, replay, minimize, show or debug for it",
         )
 
 

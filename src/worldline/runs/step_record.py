@@ -16,6 +16,7 @@ from worldline.model.observers import Sent
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.hidden import Status
 from worldline.model.semantics.outcome import Outcome, TimerChange
+from worldline.runs.nested_calls import NestedCalls
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode, encode_value
 from worldline.trace.records import (
@@ -56,6 +57,7 @@ def step_record(
     *,
     sent_in: int | None = None,
     lamport: int = 1,
+    calls: NestedCalls | None = None,
 ) -> StepRecord:
     """Return the record of a step.
 
@@ -65,6 +67,8 @@ def step_record(
         The node at which it happened; None for a step at no node.
     sent_in
         The step in which the message concerned was sent, for events about one.
+    calls
+        The calls between the services of the node, if somebody looked.
     """
     spelt = event_record(event)
     return StepRecord(
@@ -86,6 +90,8 @@ def step_record(
         changes=_changes(outcome, before, after),
         log=outcome.log,
         lamport=lamport,
+        calls=None if calls is None else calls.calls,
+        more_calls=None if calls is None or not calls.more else True,
     )
 
 

@@ -9,6 +9,7 @@ from worldline.model.drawn import OneOf, phrase, picked
 from worldline.model.kinds import KINDS
 from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json, show
+from worldline.trace.nested import CallRecord
 from worldline.trace.records import (
     End,
     Header,
@@ -162,6 +163,20 @@ def timer_phrase(timer: TimerRecord) -> str:
     return f"set timer {name}, after {timer.after:g} s"
 
 
+def nested_phrase(call: CallRecord) -> str:
+    """Return which service was called by the one around it, and what it returned."""
+    # Parts are below what has them: who is called up has the shorter path.
+    arrow = "↓" if len(call.callee) > len(call.caller) else "↑"
+    name = f"{call.callee}.{call.name}".lstrip(".")
+    given = ", ".join(map(show, call.arguments))
+    ended = f" = {show(call.result)}" if call.result is not None else ""
+    if not call.returned:
+        ended = "  did not return"
+    elif not call.handler:
+        ended = "  no handler took it"
+    return f"{arrow} {name}({given}){ended}"
+
+
 def steer_phrase(steer: str) -> str:
     """Return why a step happened in the place of a message."""
     return f"in the place of a message: {steer}"
@@ -206,6 +221,7 @@ def facet_phrases(step: StepRecord) -> dict[str, str]:
         "timers": "; ".join(map(timer_phrase, step.timers)) or "none",
         "changes": "; ".join(change_phrases(step)) or "none",
         "log": "; ".join(step.log) or "nothing",
+        "calls": "; ".join(map(nested_phrase, step.calls or ())) or "none",
         "sender": "unknown" if step.sent_in is None else f"step {step.sent_in}",
         "order": f"Lamport time {step.lamport}",
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
+from worldline.show.effects import effect_lines
 from worldline.show.opening_state import state_lines, unseen_nodes
 from worldline.show.phrases import (
     A_STATE,
@@ -15,9 +16,7 @@ from worldline.show.phrases import (
     deadline_phrase,
     event_phrase,
     own_choice_phrase,
-    send_phrase,
     steer_phrase,
-    timer_phrase,
     verdict_phrase,
 )
 from worldline.show.still import still_steps
@@ -248,11 +247,7 @@ def step_lines(
         # That a node is up when it has started goes without saying.
         if step.kind != "start" or not phrase.startswith(STATUS):
             yield f"{margin}{phrase}"
-    for timer in step.timers:
-        yield f"{margin}{timer_phrase(timer)}"
-    for send in step.sends:
-        yield f"{margin}{send_phrase(send)}"
-    for text in step.log:
-        yield f"{margin}log: {text}"
+    for line in effect_lines(step):
+        yield f"{margin}{line}"
     if step.failure is not None:
         yield f"{margin}FAILED: {step.failure}"

@@ -142,7 +142,7 @@ class Attempt:
             return True
         if self._most is not None and self._deliveries > self._most:
             return True
-        return self._assumed is not None and not self._world.holds(self._assumed)
+        return self._assumed is not None and self._world.verdict(self._assumed) is False
 
     def _sending(self, step: ShrunkStep) -> Sending | None:
         if step.sending is None:

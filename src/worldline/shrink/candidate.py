@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
+from worldline.model.absent import is_partial
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
 from worldline.model.properties import Property, PropertyKind
@@ -93,7 +94,8 @@ class CandidateRunner:
     def __init__(
         self, system: System, snapshot: Snapshot, target: ShrinkTarget
     ) -> None:
-        self.world = RememberingWorld(system)
+        partial = snapshot if is_partial(system, snapshot) else None
+        self.world = RememberingWorld(system, partial)
         self.world.restore(snapshot)
         self.executed = 0
         self._snapshot = snapshot

@@ -39,7 +39,7 @@ class PropertyTarget:
 
     def is_met(self) -> bool:
         world = self._world
-        return world.failure is None and not world.holds(self._decision)
+        return world.failure is None and world.verdict(self._decision) is False
 
 
 @final
@@ -74,7 +74,7 @@ class DeadlockTarget:
         if world.failure is not None:
             return False
         can_go_on = any(not event.kind.is_fault for event in world.enabled())
-        return not can_go_on and not world.holds(self._decision)
+        return not can_go_on and world.verdict(self._decision) is False
 
 
 def is_same(one: Failure, other: Failure) -> bool:

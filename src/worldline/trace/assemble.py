@@ -9,6 +9,7 @@ from typing import TypeAlias, final
 from worldline.model.errors import InputError
 from worldline.trace.json_checks import Malformed
 from worldline.trace.json_text import Json, shorten
+from worldline.trace.nested import check_nesting
 from worldline.trace.records import (
     BOOT,
     FORMAT,
@@ -217,6 +218,11 @@ class Assembler:
             raise Malformed("time", "a step of format 1 has no time")
         if step.steer is not None and header.format == 1:
             raise Malformed("steer", "in a run of format 1 nothing is refused")
+        if step.calls is not None:
+            if header.format == 1:
+                raise Malformed("calls", "a step of format 1 has no calls")
+            done = len(step.sends), len(step.timers), len(step.log)
+            check_nesting(step.calls, done)
         first = step if self._first is None else self._first
         if step.sent_in is not None and not first.step <= step.sent_in < step.step:
             raise Malformed("from", f"{step.sent_in} is no step before {step.step}")

@@ -40,7 +40,7 @@ from worldline.trace.records import (
     TimerRecord,
     Trace,
 )
-from worldline.trace.schema import shallow
+from worldline.trace.schema import dump, shallow
 from worldline.trace.state import StateRecord
 from worldline.trace.storing import store
 from worldline.trace.unpacking import lines
@@ -65,6 +65,7 @@ __all__ = [
     "read",
     "read_header",
     "read_steps",
+    "to_json",
     "write",
 ]
 
@@ -95,6 +96,16 @@ def lines_of(trace: Trace) -> Iterator[str]:
     yield from map(line_of, trace.steps)
     if trace.end is not None:
         yield line_of(trace.end)
+
+
+def to_json(trace: Trace) -> dict[str, Json]:
+    """Return a trace as one object: the records of its file."""
+    return {
+        "header": dump(trace.header),
+        **({} if trace.state is None else {"state": dump(trace.state)}),
+        "steps": [dump(step) for step in trace.steps],
+        "end": None if trace.end is None else dump(trace.end),
+    }
 
 
 def packed(trace: Trace) -> bytes:

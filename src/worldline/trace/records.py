@@ -15,11 +15,11 @@ from typing import final
 from worldline.model.kinds import KINDS
 from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json, shorten, show
+from worldline.trace.nested import CallRecord
 from worldline.trace.schema import (
     among,
     checked,
     data,
-    dump,
     flag,
     many,
     mapping,
@@ -205,6 +205,9 @@ class StepRecord:
         Seconds since the run began, by the clock that it had; None if it had none.
     steer
         Why it happened in the place of a message that its node refused; None if it did not.
+    calls, more_calls
+        The calls between the services of its node, None if nobody looked or it has one
+        only; and true if more were made than are written down.
     """
 
     step: int = checked(whole(_LOWEST))
@@ -227,6 +230,10 @@ class StepRecord:
     lamport: int = checked(whole(1))
     time: float | None = checked(optional(seconds), later=True)
     steer: str | None = checked(optional(text), later=True)
+    calls: tuple[CallRecord, ...] | None = checked(
+        optional(many(nested(CallRecord))), later=True
+    )
+    more_calls: bool | None = checked(optional(flag), later=True)
 
 
 @final
@@ -388,13 +395,3 @@ class Trace:
     def run(self) -> tuple[StepRecord, ...]:
         """The steps that are counted: those after boot and prologue."""
         return tuple(step for step in self.steps if step.phase == RUN)
-
-
-def to_json(trace: Trace) -> dict[str, Json]:
-    """Return a trace as one object: the records of its file."""
-    return {
-        "header": dump(trace.header),
-        **({} if trace.state is None else {"state": dump(trace.state)}),
-        "steps": [dump(step) for step in trace.steps],
-        "end": None if trace.end is None else dump(trace.end),
-    }

@@ -223,6 +223,10 @@ class CollectingDoor(ABC):
 
     # ------------------------------------------------------------- what has been done
 
+    def done(self) -> tuple[int, int, int]:
+        """Return how many sends, timers and log lines there have been since `begin`."""
+        return len(self.sends), len(self.timers), len(self._log)
+
     def outcome(self, result: Result | Failure) -> Outcome:
         """Return what the handler did since `begin`."""
         return self.collected(result).outcome()

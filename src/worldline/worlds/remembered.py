@@ -6,12 +6,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, final
 
 from worldline.engine.tables import Operations
+from worldline.model.absent import NO_VALUE, AbsentCell
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
 from worldline.model.message import Envelope
 from worldline.model.semantics.execute import Failure
+from worldline.model.semantics.layout import ColumnKind
 from worldline.model.semantics.outcome import Outcome
+from worldline.model.system import System
 from worldline.worlds.dry_run import DryRun, QueryPath
+from worldline.worlds.world import Snapshot
 
 Bound: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]
 """An operation on a cell, ready to be called, and its arguments."""
@@ -214,6 +218,37 @@ class PresentRow:
             return self._row[column]
         self.reads_cells = True
         return self._number_of(column)
+
+
+_INTERNED = frozenset({ColumnKind.LOCAL, ColumnKind.OBSERVER})
+"""Columns of which a number is kept; the others have a cell that changes in place."""
+
+
+def live_cells(system: System, partial: Snapshot | None) -> list[Any]:
+    """Return the cells of a system at its start, as far as they change in place.
+
+    Parameters
+    ----------
+    partial
+        A state that says which columns have no value; None if all have one.
+    """
+    cells: list[Any] = []
+    for number, column in enumerate(system.layout.columns):
+        if column.kind in _INTERNED:
+            cells.append(None)
+        elif partial is not None and partial[number] == NO_VALUE:
+            cells.append(AbsentCell())
+        else:
+            cells.append(system.cell(number))
+    return cells
+
+
+def start_value(system: System, number: int) -> Frozen:
+    """Return what stands, frozen, in a column before anything has happened."""
+    column = system.layout.columns[number]
+    if column.kind is ColumnKind.LOCAL:
+        return system.initial[column.index]
+    return system.cell(number).freeze()
 
 
 def corrected(path: QueryPath, choices: Choices) -> QueryPath | None:

@@ -131,7 +131,7 @@ class RememberedWalks:
             false = judge.first_false()
             if false != ALL_HOLD:
                 return Ended(number, WalkEnd.HIT, false, steps)
-            if self._good is not None and world.holds(self._good):
+            if self._good is not None and world.verdict(self._good) is True:
                 return Ended(number, WalkEnd.GOAL, 0, steps)
             if steps == self._most_steps:
                 return Ended(number, WalkEnd.LIMIT, 0, steps)
@@ -155,7 +155,7 @@ class RememberedWalks:
 
     def _note_reached(self, number: int, steps: int) -> None:
         for at, decision in enumerate(self._watching):
-            if at not in self.reached and self._world.holds(decision):
+            if at not in self.reached and self._world.verdict(decision) is True:
                 self.reached[at] = Reached(number, steps)
 
     def _drawn(self, known: RememberedEvent, word: int) -> Choices:

@@ -13,6 +13,7 @@ from typing import Any, final
 
 from worldline.engine.decisions import Decision
 from worldline.engine.tables import Operations, Tables
+from worldline.model.absent import NO_VALUE, AbsentCell
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
@@ -22,7 +23,7 @@ from worldline.model.network.datagrams import delivery
 from worldline.model.properties import Property
 from worldline.model.semantics.enabled import listing
 from worldline.model.semantics.execute import Failure, Result
-from worldline.model.semantics.layout import ColumnKind, Layout
+from worldline.model.semantics.layout import Layout
 from worldline.model.semantics.transitions import (
     ambient_events,
     arrivals,
@@ -30,6 +31,7 @@ from worldline.model.semantics.transitions import (
     own_events,
 )
 from worldline.model.system import System
+from worldline.model.verdicts import StateVerdict
 from worldline.model.view import View
 from worldline.worlds.columns import interners
 from worldline.worlds.door import Query
@@ -44,12 +46,11 @@ from worldline.worlds.remembered import (
     RememberedRun,
     RememberedState,
     corrected,
+    live_cells,
+    start_value,
 )
 from worldline.worlds.verdict_cache import Recall
 from worldline.worlds.world import Snapshot
-
-_INTERNED = frozenset({ColumnKind.LOCAL, ColumnKind.OBSERVER})
-"""Columns of which a number is kept; the others have a cell that changes in place."""
 
 _MOST_VERDICTS = 1 << 18
 
@@ -62,6 +63,8 @@ class RememberingWorld:
     ----------
     system
         The system to run. It is in its initial state; nothing has started.
+    partial
+        A state whose absent nodes and observers are so in all others; None if none are.
 
     Attributes
     ----------
@@ -79,26 +82,20 @@ class RememberingWorld:
         What is known of verdicts, and the state that they are asked of.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, partial: Snapshot | None = None) -> None:
         self.system = system
         self.failure: Failure | None = None
-        self.cells: list[Any] = [
-            None if column.kind in _INTERNED else system.cell(number)
-            for number, column in enumerate(system.layout.columns)
-        ]
+        self.cells = live_cells(system, partial)
         nodes = range(len(system.ids))
         self.inboxes = [self.cells[system.layout.inbox(index)] for index in nodes]
         self._tables = Tables(interners(system, None, is_hashed=False), ())
-        self._kept = [n for n, cell in enumerate(self.cells) if cell is None]
         self._live = [n for n, cell in enumerate(self.cells) if cell is not None]
-        self.row = [0] * len(self.cells)
-        for number in self._kept:
-            column = system.layout.columns[number]
-            if column.kind is ColumnKind.LOCAL:
-                frozen = system.initial[column.index]
-            else:
-                frozen = system.cell(number).freeze()
-            self.row[number] = self._tables.interners[number].intern(frozen)
+        self.row = [
+            0
+            if cell is not None
+            else self._tables.interners[n].intern(start_value(system, n))
+            for n, cell in enumerate(self.cells)
+        ]
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
         self._dry_runs = DryRuns(system)
         self._locals = LocalTemplates(system, self._tables.interners)
@@ -106,9 +103,12 @@ class RememberingWorld:
         # By the keys of envelopes, which are compared without Python code.
         self._parcels: list[dict[Frozen, Parcel]] = [{} for _ in system.ids]
         self._thawed: dict[int, Any] = {}
-        self.recall = Recall(system, self._tables, self._cell_with, is_sampled=False)
-        self.present = PresentRow(self.row, self.cells, self.number_of)
-        self._verdicts: dict[Decision, dict[tuple[int, ...], bool]] = {}
+        is_partial, cell_of = partial is not None, self._cell_with
+        self.recall = Recall(
+            system, self._tables, cell_of, is_sampled=False, is_partial=is_partial
+        )
+        self.present = PresentRow(self.row, self.cells, self._number_of)
+        self._verdicts: dict[Decision, dict[tuple[int, ...], StateVerdict]] = {}
         self.remembered = 0
 
     # ------------------------------------------------------------------------ events
@@ -366,18 +366,18 @@ class RememberingWorld:
     # -------------------------------------------------------------------- properties
 
     def decision(self, prop: Property | Callable[[View], Any]) -> Decision:
-        """Return a property as a question to the present state; see `holds`."""
+        """Return a property as a question to the present state; see `verdict`."""
         decision = self.recall.decision(prop)
         self._verdicts[decision] = {}
         return decision
 
-    def holds(self, decision: Decision) -> bool:
+    def verdict(self, decision: Decision) -> StateVerdict:
         """Return what a property says of the present state."""
         verdicts, row = self._verdicts[decision], tuple(self.row)
         verdict = verdicts.get(row)
         if verdict is None:
             self.present.reads_cells = False
-            verdict = decision(self.present) is True  # type: ignore[arg-type]
+            verdict = decision(self.present)  # type: ignore[arg-type]
             if not self.present.reads_cells:
                 if len(verdicts) >= _MOST_VERDICTS:
                     verdicts.clear()
@@ -386,15 +386,15 @@ class RememberingWorld:
 
     def _cell_with(self, column: int, value: int) -> Any:
         """Return a cell of a column with an interned value: one for each column."""
+        frozen = self._tables.interners[column].values[value]
+        if frozen == NO_VALUE:
+            return AbsentCell()
         cell = self._thawed.get(column)
         if cell is None:
             cell = self._thawed[column] = self.system.cell(column)
-        cell.restore(self._tables.interners[column].values[value])
+        cell.restore(frozen)
         return cell
 
-    def number_of(self, column: int) -> int:
-        """Return the number of the present value of a column."""
-        cell = self.cells[column]
-        if cell is None:
-            return self.row[column]
-        return self._tables.interners[column].intern(cell.freeze())
+    def _number_of(self, column: int) -> int:
+        """Return the number of a cell's present value."""
+        return self._tables.interners[column].intern(self.cells[column].freeze())

@@ -1,0 +1,1 @@
+"""Extensions of Sphinx with which the site of Worldline is built."""

@@ -1,0 +1,394 @@
+"""Nested calls: who called which service, with what and to what end, in a recorded step."""
+
+from __future__ import annotations
+
+import cProfile
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.systems import stack, workers
+from tests.trace.runs import boot, random_trace
+
+import worldline as wl
+from worldline.model.semantics.outcome import Outcome
+from worldline.runs import nested_calls
+from worldline.runs.recorder import Recorder
+from worldline.runs.replay import replay_trace
+from worldline.trace.format import line_of, read, write
+from worldline.trace.nested import CallRecord, made_by, stack_of
+from worldline.trace.records import StepRecord
+from worldline.worlds.direct import DirectWorld
+
+Plan = tuple[Any, ...]
+"""What a service does, in order: ``("send", n)``, ``("timer", n)``, ``("log", n)``; calls of
+the one below or above, ``("down", plan)`` and ``("up", plan)``, whose errors it catches; and
+``("fail",)``, which raises."""
+
+
+@wl.message
+class Note:
+    number: int
+
+
+class Obeying:
+    """What all services here can do; the class attribute `below` names the part below."""
+
+    below = ""
+    later: ClassVar[Any]
+
+    def obey(self, ctx: wl.Context, plan: Plan) -> int:
+        done = 0
+        for what, *more in plan:
+            done += 1
+            if what == "send":
+                ctx.send(ctx.nodes[-1], Note(more[0]))
+            elif what == "timer":
+                ctx.set_timer(type(self).later, more[0])
+            elif what == "log":
+                ctx.log(f"{more[0]}")
+            elif what == "fail":
+                raise ValueError(plan)
+            else:
+                try:
+                    if what == "up":
+                        ctx.up("told", more[0])
+                    elif self.below:
+                        part = getattr(self, self.below)
+                        part.obey(ctx.part(self.below), more[0])
+                except ValueError:
+                    pass
+        return done
+
+
+@wl.node
+class Bottom(Obeying):
+    @wl.timer
+    def later(self, ctx: wl.Context, number: int) -> None: ...
+
+    @wl.on(Note)
+    def note(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None: ...
+
+
+@wl.node
+class Middle(Obeying):
+    bottom: Bottom = wl.part()
+    below = "bottom"
+
+    @wl.timer
+    def later(self, ctx: wl.Context, number: int) -> None: ...
+
+    @wl.on(Note)
+    def note(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None: ...
+
+    @wl.upcall
+    def told(self, ctx: wl.Context, plan: Plan) -> int:
+        return self.obey(ctx, plan)
+
+
+@wl.node
+class Top(Obeying):
+    middle: Middle = wl.part()
+    below = "middle"
+
+    @wl.call
+    def begin(self, ctx: wl.Context, plan: Plan) -> None:
+        self.obey(ctx, plan)
+
+    @wl.timer
+    def later(self, ctx: wl.Context, number: int) -> None: ...
+
+    @wl.on(Note)
+    def note(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None: ...
+
+    @wl.upcall
+    def told(self, ctx: wl.Context, plan: Plan) -> int:
+        return self.obey(ctx, plan)
+
+
+A, B = wl.ids("a", "b")
+PATHS = ("", "middle", "middle.bottom")
+
+
+def step_of(node: Any, call: wl.Invocation, **options: Any) -> StepRecord:
+    """Record the step of one call at a node, whose neighbour is another of its kind."""
+    nodes = {A: node(), B: node()}
+    system = wl.System(nodes, workload=[wl.script(A, [call])], **options)
+    world = DirectWorld(system)
+    boot(world)
+    (event,) = [one for one in world.enabled() if one.name == call.name]
+    return Recorder(world).step(1, "run", event, ())
+
+
+@dataclasses.dataclass
+class Expected:
+    """The calls that a plan makes, worked out without running anything."""
+
+    calls: list[list[Any]] = dataclasses.field(default_factory=list)
+    done: list[int] = dataclasses.field(default_factory=lambda: [0, 0, 0])
+
+    def obey(self, level: int, depth: int, plan: Plan) -> int | None:
+        for what, *more in plan:
+            if what in ("send", "timer", "log"):
+                self.done[("send", "timer", "log").index(what)] += 1
+            elif what == "fail":
+                return None
+            elif what == "down" and level < 2:
+                self.call(level, level + 1, "obey", "obey", depth + 1, more[0])
+            elif what == "up" and level > 0:
+                self.call(level, level - 1, "told", "told", depth + 1, more[0])
+        return len(plan)
+
+    def call(
+        self, caller: int, callee: int, name: str, handler: str, depth: int, plan: Plan
+    ) -> None:
+        before = [*self.done]
+        mine: list[Any] = [depth, PATHS[caller], PATHS[callee], name, handler]
+        self.calls.append(mine)
+        result = self.obey(callee, depth, plan)
+        mine += [result is not None, result]
+        mine += [*zip(before, self.done, strict=True)]
+
+
+def as_list(call: CallRecord) -> list[Any]:
+    who = [call.depth, call.caller, call.callee, call.name, call.handler]
+    return [*who, call.returned, call.result, call.sends, call.timers, call.log]
+
+
+def plans(depth: int) -> st.SearchStrategy[Plan]:
+    effects = st.tuples(st.sampled_from(["send", "timer", "log"]), st.integers(0, 2))
+    acts: Any = effects
+    if depth:
+        inner = plans(depth - 1)
+        calls = st.tuples(st.sampled_from(["down", "up"]), inner)
+        acts = st.one_of(effects, calls, calls, st.just(("fail",)))
+    return st.lists(acts, max_size=4).map(tuple)
+
+
+def no_up_at_top(level: int, plan: Plan) -> Plan:
+    """Leave out calls of what there is not above the uppermost service."""
+    kept = []
+    for what, *more in plan:
+        if what == "up" and level:
+            kept.append((what, no_up_at_top(level - 1, more[0])))
+        elif what == "down" and level < 2:
+            kept.append((what, no_up_at_top(level + 1, more[0])))
+        elif what not in ("up", "down", "fail") or (what == "fail" and level):
+            kept.append((what, *more))
+    return tuple(kept)
+
+
+@settings(max_examples=60, deadline=None)
+@given(plans(4).map(lambda plan: no_up_at_top(0, plan)))
+def test_the_calls_of_a_step_are_those_that_its_services_make(plan: Plan):
+    step = step_of(Top, wl.invoke(Top.begin, plan), network=wl.message_set())
+    expected = Expected()
+    # An error that nobody catches ends the step: none is raised at the top.
+    expected.obey(0, 0, plan)
+    assert step.calls is not None
+    assert [as_list(call) for call in step.calls] == expected.calls
+    for number, call in enumerate(step.calls):
+        stack = stack_of(step.calls, number)
+        assert [step.calls[place].depth for place in stack] == [
+            *range(1, call.depth + 1)
+        ]
+        assert all(number in made_by(step.calls, place) for place in stack[-2:-1])
+
+
+def test_a_send_through_route_is_a_call_of_the_part_and_an_upcall_one_of_what_is_above():
+    trace = random_trace(stack(), 1)
+    calls = [call for step in trace.steps for call in step.calls or ()]
+    told = {(call.caller, call.callee, call.name, call.handler) for call in calls}
+    assert told == {
+        ("", "link", "route", "route"),
+        ("link", "", "deliver", "hello"),
+        ("link", "", "deliver", "data"),
+        ("link", "", "confirmed", "confirmed"),
+    }
+    assert {type(call.result) for call in calls if call.name == "route"} == {bool}
+
+
+@wl.node
+class Giver:
+    given: int = 0
+
+    def give(self, ctx: wl.Context, number: int) -> Any:
+        return ctx.up("deliver", ctx.me, Note(number))
+
+
+@wl.node
+class Choosy:
+    below: Giver = wl.part()
+
+    @wl.call
+    def begin(self, ctx: wl.Context) -> None:
+        for number in range(2):
+            self.below.give(ctx.part("below"), number)
+
+    @wl.on(Note, when=lambda self, src, msg: self.wants(msg))
+    def note(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None: ...
+
+    def wants(self, msg: Note) -> bool:
+        return msg.number == self.below.given + 1
+
+
+def test_an_upcall_that_no_handler_takes_says_so_and_guards_do_not_count():
+    step = step_of(Choosy, wl.invoke(Choosy.begin))
+    told = [(call.depth, call.name, call.handler) for call in step.calls or ()]
+    give, note = (1, "give", "give"), (2, "deliver", "note")
+    assert told == [give, (2, "deliver", ""), give, note]
+
+
+@wl.node
+class Store:
+    """Takes whatever it is given, which need be no plain data."""
+
+    kept: int = 0
+
+    def take(self, things: list[int], *more: Any, **named: Any) -> Any:
+        things.append(0)
+        self.kept += 1
+        return more[0] if more else None
+
+    def _hidden(self, depth: int) -> int:
+        return self._hidden(depth - 1) if depth else self.kept
+
+    def deep(self, ctx: wl.Context) -> int:
+        return self._hidden(100_000)
+
+
+@wl.node
+class Shop:
+    store: Store = wl.part()
+    bought: int = 0
+
+    @wl.call
+    def strange(self, ctx: wl.Context) -> None:
+        self.store.take([1], self.store, object(), lambda: 1, name=2)
+
+    @wl.call
+    def often(self, ctx: wl.Context, times: int) -> None:
+        for _ in range(times):
+            self.store.take([])
+
+    @wl.call
+    def too_deep(self, ctx: wl.Context) -> None:
+        self.store.deep(ctx.part("store"))
+
+    @wl.call
+    def fails(self, ctx: wl.Context) -> None:
+        ctx.log("before")
+        self.store.take([], 1)
+        self.store.take("none", 1)  # type: ignore[arg-type]
+
+
+def test_what_is_no_plain_data_is_written_as_text_and_data_as_it_was_when_given():
+    step = step_of(Shop, wl.invoke(Shop.strange))
+    assert step.calls is not None
+    (call,) = step.calls
+    function = "<Shop.strange.<locals>.<lambda>>"
+    given = ([1], "<Store>", "<object>", function, {"name": 2})
+    assert (call.arguments, call.result) == (given, "<Store>")
+    assert line_of(step).count("<object>") == 1
+
+
+def test_of_very_many_calls_the_first_are_kept_and_it_says_that_there_were_more():
+    few = step_of(Shop, wl.invoke(Shop.often, nested_calls.MOST))
+    many = step_of(Shop, wl.invoke(Shop.often, nested_calls.MOST + 1))
+    assert few.calls is not None
+    assert len(few.calls) == nested_calls.MOST
+    assert (few.calls, few.more_calls) == (many.calls, None)
+    assert many.more_calls
+
+
+def test_a_recursion_ends_where_it_ends_unrecorded():
+    step = step_of(Shop, wl.invoke(Shop.too_deep))
+    world = DirectWorld(
+        wl.System({A: Shop(Store())}, workload=[wl.whenever(Shop.too_deep)])
+    )
+    boot(world)
+    (event,) = world.enabled()
+    failure = world.step(event).failure
+    assert failure is not None
+    assert step.failure is not None
+    assert (step.failure.name, step.failure.where) == (failure.name, failure.where)
+    assert failure.name == "RecursionError"
+    assert step.more_calls
+    assert [(call.name, call.returned) for call in step.calls or ()] == [
+        ("deep", False)
+    ]
+
+
+def test_the_calls_under_way_when_a_handler_fails_did_not_return():
+    step = step_of(Shop, wl.invoke(Shop.fails))
+    assert step.failure is not None
+    assert [(call.returned, call.log) for call in step.calls or ()] == [
+        (True, (1, 1)),
+        (False, (1, 1)),
+    ]
+
+
+def test_whoever_profiles_goes_on_after_the_step():
+    heard: list[str] = []
+
+    def listen(frame: Any, what: str, argument: Any) -> None:
+        heard.append(what)
+
+    sys.setprofile(listen)
+    try:
+        step = step_of(Shop, wl.invoke(Shop.often, 2))
+        assert sys.getprofile() is listen
+    finally:
+        sys.setprofile(None)
+    assert len(step.calls or ()) == 2
+    assert heard
+    profiler = cProfile.Profile()
+    step = profiler.runcall(step_of, Shop, wl.invoke(Shop.often, 2))
+    assert len(step.calls or ()) == 2
+    names = {
+        code.co_name
+        for code, *_ in map(tuple, profiler.getstats())
+        if hasattr(code, "co_name")
+    }
+    assert {"step_of", "boot"} <= names
+
+
+def test_traces_of_systems_without_parts_are_as_they_were(tmp_path: Path):
+    trace = random_trace(workers(), 1)
+    assert trace.header.format == 1
+    assert not any('"calls"' in line_of(step) for step in trace.steps)
+    layered = random_trace(stack(), 1)
+    assert layered.header.format == 2
+    write(layered, tmp_path / "run.wl")
+    assert read(tmp_path / "run.wl") == layered
+
+
+def test_a_trace_without_calls_is_replayed_and_one_with_others_is_not():
+    trace = random_trace(stack(), 1)
+    older = [dataclasses.replace(step, calls=None) for step in trace.steps]
+    again = dataclasses.replace(trace, steps=tuple(older))
+    assert replay_trace(again, stack(), "run.wl").divergence is None
+    number, calls = next((n, s.calls) for n, s in enumerate(trace.steps) if s.calls)
+    other = dataclasses.replace(calls[0], result=5, returned=True)
+    older[number] = dataclasses.replace(trace.steps[number], calls=(other, *calls[1:]))
+    edited = dataclasses.replace(trace, steps=tuple(older))
+    divergence = replay_trace(edited, stack(), "run.wl").divergence
+    assert divergence is not None
+    assert (divergence.what, divergence.step) == ("calls", older[number].step)
+
+
+@pytest.mark.parametrize("make", [stack, workers])
+def test_what_is_recorded_happens_as_unrecorded(make: Any):
+    trace = random_trace(make(), 3)
+    plain, watched = DirectWorld(make()), DirectWorld(make())
+    recorder = Recorder(watched)
+    outcomes: list[Outcome] = []
+    for event, step in zip(plain.boot_events(), trace.steps, strict=False):
+        outcomes.append(plain.step(event))
+        recorder.step(step.step, step.phase, event, ())
+    assert plain.snapshot() == watched.snapshot()
+    assert len(outcomes) == len(trace.steps) - len(trace.run)
