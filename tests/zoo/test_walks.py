@@ -39,11 +39,24 @@ WALKED = {
     "macetransport-6": (QUIET, "deliver at r (transport) Data(seq=2003, syn=0,"),
     "macetransport-7": (QUIET, "deliver at r (transport) Reset(seq=6002) from s"),
     "macetransport-11": (QUIET, "deliver at s (transport) Ack(seq=6001) from r"),
+    "pastry-1": ("all_have_joined", "deliver at n2 (pastry) LeafsetInfo("),
+    "pastry-2": ("one_ring", "transport_error at n0 lost about n"),
+    "pastry-3": ("one_ring", "deliver at n7 (pastry) InformRequest(joined=True) from"),
+    "pastry-4": ("all_have_joined", "deliver at n0 (pastry) LeafsetInfo("),
+    "pastry-5": ("all_have_joined", "deliver at n0 (pastry) LeafsetInfo("),
 }
 """By bug: the property, and the critical event. Those of RandTree do what the last events
 of the schedules in `test_randtree_liveness` do, in which rt12's n2 and n0 are c and q."""
 
 CERTIFIED = {"randtree-rt4", "randtree-rt13", "overcast-ov1"}
+
+LONG = {"pastry-1", "pastry-3", "pastry-4", "pastry-5"}
+"""What takes many seconds; `test_pastry` has the same in smaller spaces."""
+
+EACH = [
+    pytest.param(bug, marks=pytest.mark.nightly if bug in LONG else pytest.mark.slow)
+    for bug in WALKED
+]
 
 
 def deployment(bug: str, *, present: bool = True) -> wl.System:
@@ -56,10 +69,11 @@ def deployment(bug: str, *, present: bool = True) -> wl.System:
 def walk(bug: str, *, present: bool = True, **options: Any) -> wl.WalkReport:
     """Walk as a bug's command says, with the bug or without."""
     given = build_parser().parse_args(shlex.split(zoo.bugs()[bug].command))
-    asked = {
-        name: getattr(given, name)
-        for name in ("depth", "max_steps", "properties", "seed")
-    }
+    names = "depth", "max_steps", "properties", "probes", "certify", "from_live", "seed"
+    asked = {name: getattr(given, name) for name in names}
+    if given.weights is not None:
+        weights = assignments(given.weights).items()
+        asked["weights"] = {name: int(weight) for name, weight in weights}
     asked = {name: value for name, value in asked.items() if value is not None}
     return wl.walk(
         deployment(bug, present=present), **{"traces": False, **asked, **options}
@@ -72,8 +86,7 @@ def test_every_walk_of_the_zoo_is_tested():
     assert set(WALKED) == walked
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("bug", WALKED)
+@pytest.mark.parametrize("bug", EACH)
 def test_each_bug_is_found_at_its_critical_transition(bug: str):
     name, event = WALKED[bug]
     report = walk(bug)
@@ -85,8 +98,7 @@ def test_each_bug_is_found_at_its_critical_transition(bug: str):
     assert report.critical.certified is (bug in CERTIFIED)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("bug", WALKED)
+@pytest.mark.parametrize("bug", EACH)
 def test_the_control_of_each_bug_is_not_accused(bug: str):
     report = walk(bug, present=False)
     assert (report.verdict, report.case) == (wl.Verdict.UNKNOWN, None)

@@ -32,7 +32,7 @@ from worldline.zoo.pastry.messages import (
 )
 from worldline.zoo.pastry.space import Cell, Key
 
-JOIN_TIMEOUT, LEAFSET_PERIOD, TABLE_PERIOD, RECOVERY_PERIOD = 2.0, 5.0, 10.0, 30.0
+JOIN_TIMEOUT, LEAFSET_PERIOD, TABLE_PERIOD, RECOVERY_PERIOD = 2.0, 5.0, 60.0, 60.0
 """Seconds; they count where time does."""
 
 
@@ -45,6 +45,10 @@ class State(enum.Enum):
     JOINING = "joining"
     """It has got some of what it asked for."""
     JOINED = "joined"
+
+
+ASKING = (State.PRE_JOINING, State.JOINING)
+"""Before it is in the ring, and after it has asked to be."""
 
 
 @wl.node
@@ -78,7 +82,7 @@ class Pastry(Known):
 
     def is_joining(self) -> bool:
         """Say whether the node has asked for a place and is not in the ring yet."""
-        return self.state in (State.PRE_JOINING, State.JOINING)
+        return self.state in ASKING
 
     def has_joined(self) -> bool:
         """Say whether the node is in the ring."""
@@ -96,7 +100,7 @@ class Pastry(Known):
         else:
             self._enter(ctx)
 
-    @wl.timer(when=is_joining)
+    @wl.timer(when=lambda self: self.state in ASKING)
     def join_timer(self, ctx: wl.Context) -> None:
         """Ask the next peer for what is still missing."""
         self._ask(ctx)
@@ -181,13 +185,13 @@ class Pastry(Known):
         elif self.me not in msg.leaves or self.space.key(src) not in self.leafset:
             ctx.send(src, LeafsetInfoReply(self.leaves()))
 
-    @wl.on(LeafsetInfoRequest, when=lambda self, src, msg: self.has_joined())
+    @wl.on(LeafsetInfoRequest, when=lambda self, src, msg: self.state is State.JOINED)
     def leafset_info_request(
         self, ctx: wl.Context, src: wl.NodeId, msg: LeafsetInfoRequest
     ) -> None:
         ctx.send(src, LeafsetInfoReply(self.leaves()))
 
-    @wl.on(LeafsetInfoReply, when=lambda self, src, msg: self.has_joined())
+    @wl.on(LeafsetInfoReply, when=lambda self, src, msg: self.state is State.JOINED)
     def leafset_info_reply(
         self, ctx: wl.Context, src: wl.NodeId, msg: LeafsetInfoReply
     ) -> None:
@@ -200,7 +204,7 @@ class Pastry(Known):
             if self.suits(node):
                 ctx.send(node, InformRequest(self.has_joined()))
 
-    @wl.on(InformRequest, when=lambda self, src, msg: self.has_joined())
+    @wl.on(InformRequest, when=lambda self, src, msg: self.state is State.JOINED)
     def inform_request(
         self, ctx: wl.Context, src: wl.NodeId, msg: InformRequest
     ) -> None:
@@ -216,14 +220,14 @@ class Pastry(Known):
         if self.admit(src) and self.has_joined():
             ctx.send(src, Inform())
 
-    @wl.timer(when=has_joined)
+    @wl.timer(when=lambda self: self.state is State.JOINED)
     def leafset_maintenance(self, ctx: wl.Context) -> None:
         """Tell all in the leafset who else is there."""
         ctx.set_timer(Pastry.leafset_maintenance, after=LEAFSET_PERIOD)
         for node in self.leaves():
             ctx.send(node, LeafsetInfo(self.leaves()))
 
-    @wl.timer(when=has_joined)
+    @wl.timer(when=lambda self: self.state is State.JOINED)
     def recovery(self, ctx: wl.Context) -> None:
         """Ask for a place once more, but for no rows: rings that fell apart merge so."""
         ctx.set_timer(Pastry.recovery, after=RECOVERY_PERIOD)
@@ -231,7 +235,7 @@ class Pastry(Known):
 
     # ---------------------------------------------------------------------- the table
 
-    @wl.timer(when=has_joined)
+    @wl.timer(when=lambda self: self.state is State.JOINED)
     def table_maintenance(self, ctx: wl.Context) -> None:
         """Probe the next in the table; its answer leads to a request for its row."""
         ctx.set_timer(Pastry.table_maintenance, after=TABLE_PERIOD)
@@ -247,22 +251,22 @@ class Pastry(Known):
         """Answer, in the ring or not."""
         ctx.send(src, ProbeReply())
 
-    @wl.on(ProbeReply, when=lambda self, src, msg: self.has_joined())
+    @wl.on(ProbeReply, when=lambda self, src, msg: self.state is State.JOINED)
     def probe_reply(self, ctx: wl.Context, src: wl.NodeId, msg: ProbeReply) -> None:
         row, _ = self.space.cell(self.key, self.space.key(src))
         ctx.send(src, RowRequest(row))
 
-    @wl.on(RowRequest, when=lambda self, src, msg: self.has_joined())
+    @wl.on(RowRequest, when=lambda self, src, msg: self.state is State.JOINED)
     def row_request(self, ctx: wl.Context, src: wl.NodeId, msg: RowRequest) -> None:
         ctx.send(src, RowInfoReply(msg.row, self.row(msg.row)))
 
-    @wl.on(RowInfoReply, when=lambda self, src, msg: self.has_joined())
+    @wl.on(RowInfoReply, when=lambda self, src, msg: self.state is State.JOINED)
     def row_info_reply(
         self, ctx: wl.Context, src: wl.NodeId, msg: RowInfoReply
     ) -> None:
         self.learn(msg.nodes)
 
-    @wl.on(Repair, when=lambda self, src, msg: self.has_joined())
+    @wl.on(Repair, when=lambda self, src, msg: self.state is State.JOINED)
     def repair(self, ctx: wl.Context, src: wl.NodeId, msg: Repair) -> None:
         """Answer with a node for a cell of the sender's table."""
         start, cell = self.space.key(src), (msg.row, msg.column)
@@ -277,11 +281,11 @@ class Pastry(Known):
             return
         ctx.send(src, NoMatch(msg.row, msg.column, msg.asked))
 
-    @wl.on(Match, when=lambda self, src, msg: self.has_joined())
+    @wl.on(Match, when=lambda self, src, msg: self.state is State.JOINED)
     def match(self, ctx: wl.Context, src: wl.NodeId, msg: Match) -> None:
         self.learn([msg.node])
 
-    @wl.on(NoMatch, when=lambda self, src, msg: self.has_joined())
+    @wl.on(NoMatch, when=lambda self, src, msg: self.state is State.JOINED)
     def no_match(self, ctx: wl.Context, src: wl.NodeId, msg: NoMatch) -> None:
         """Ask somebody in the next row."""
         self._mend(ctx, (msg.row, msg.column), msg.asked + 1)
@@ -328,7 +332,7 @@ class Pastry(Known):
         """Send a message to the owner of a key; say whether it was taken."""
         return self._pass_on(ctx, Routed(key, self.me, message))
 
-    @wl.on(Routed, when=lambda self, src, msg: self.has_joined())
+    @wl.on(Routed, when=lambda self, src, msg: self.state is State.JOINED)
     def routed(self, ctx: wl.Context, src: wl.NodeId, msg: Routed) -> None:
         self._pass_on(ctx, msg)
 

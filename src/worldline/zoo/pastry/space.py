@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -37,10 +38,13 @@ class Space:
     ----------
     bits, digit
         How many bits a key has, and each of its digits.
+    places
+        If not 0, nodes stand so far apart that there would be places for so many.
     """
 
     bits: int = HASH_BITS
     digit: int = 4
+    places: int = 0
 
     @property
     def rows(self) -> int:
@@ -49,6 +53,8 @@ class Space:
 
     def key(self, node: wl.NodeId) -> Key:
         """Return where a node stands."""
+        if self.places:
+            return (int(node.name[1:]) << self.bits) // self.places
         return _hash(node.name) >> (HASH_BITS - self.bits)
 
     def onward(self, start: Key, end: Key) -> int:
@@ -99,10 +105,10 @@ class Space:
 
 def nodes(size: int, space: Space) -> tuple[wl.NodeId, ...]:
     """Return nodes at different keys: n0, n1 and so on, without those that meet one."""
-    names: dict[Key, str] = {}
-    number = 0
-    while len(names) < size:
-        name = f"n{number}"
-        names.setdefault(_hash(name) >> (HASH_BITS - space.bits), name)
-        number += 1
-    return wl.ids(*names.values())
+    found: dict[Key, wl.NodeId] = {}
+    for number in itertools.count():
+        (node,) = wl.ids(f"n{number}")
+        found.setdefault(space.key(node), node)
+        if len(found) == size:
+            return wl.ids(*[node.name for node in found.values()])
+    raise AssertionError("unreachable")
