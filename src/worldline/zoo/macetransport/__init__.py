@@ -26,13 +26,13 @@ from worldline.zoo.macetransport.application import Application
 from worldline.zoo.macetransport.properties import LIVENESS, SAFETY, all_is_acknowledged
 from worldline.zoo.macetransport.protocol import MaceTransport
 
-_WALK = "--property all_is_acknowledged --max-steps 500"
+_WALK = "--property all_is_acknowledged --max-steps 200"
 _COMMANDS = {
     "mt1": "check {} -p timeouts=0 --max-depth 6",
     "mt2": "check {} -p messages=3 -p timeouts=1 --max-depth 6",
     "mt3": f"walk {{}} -p timeouts=1 {_WALK} --depth 3 --seed 3",
     "mt3a": f"walk {{}} -p timeouts=1 {_WALK} --depth 6",
-    "mt3b": f"walk {{}} -p senders=all -p timeouts=1 {_WALK} --depth 4 --seed 1",
+    "mt3b": f"walk {{}} -p senders=all -p timeouts=1 {_WALK} --depth 6",
     "mt4": "check {} -p messages=3 -p timeouts=0 --max-depth 9",
     "mt5": "check {} -p messages=3 -p timeouts=0 --max-depth 6",
     "mt6": f"walk {{}} -p messages=3 -p timeouts=0 {_WALK} --depth 9",
