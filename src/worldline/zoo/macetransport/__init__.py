@@ -43,14 +43,35 @@ _COMMANDS = {
     "mt10": "check {} -p size=3 -p messages=3 -p buffer=2 -p timeouts=1 --max-depth 7",
     "mt11": f"walk {{}} -p messages=3 -p timeouts=1 -p resets=1 {_WALK} --depth 6",
 }
+
+
+def _name(bug: str) -> str:
+    return f"macetransport-{bug.removeprefix('mt')}"
+
+
 BUGS = {
     "macemc": {
-        f"macetransport-{bug.removeprefix('mt')}": command.format(
-            f"zoo:macetransport -p bugs={bug}"
-        )
+        _name(bug): command.format(f"zoo:macetransport -p bugs={bug}")
         for bug, command in _COMMANDS.items()
     }
 }
+_FAULTS = {
+    "mt1": "late ack",
+    "mt2": "time-out",
+    "mt3": "reordering, time-out",
+    "mt3a": "reordering, time-out",
+    "mt3b": "reordering, time-out at both",
+    "mt4": "reordering, late ack",
+    "mt5": "reordering",
+    "mt6": "reordering, late ack",
+    "mt7": "reordering, time-out at both",
+    "mt8": "reordering, duplicate",
+    "mt9": "reordering",
+    "mt10": "time-out",
+    "mt11": "reordering, time-out, reset",
+}
+DETAILS = {_name(bug): {"faults": faults} for bug, faults in _FAULTS.items()}
+DETAILS[_name("mt9")]["kind"] = "performance"
 SWITCHES = tuple(_COMMANDS)
 NAMES = ("s", "r", "t", "u", "v")
 
