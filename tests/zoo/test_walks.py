@@ -35,7 +35,7 @@ WALKED = {
     "overcast-ov1": ("locks_are_needed", "deliver at n1 LockDenied("),
     "macetransport-3": (QUIET, "deliver at s (transport) Ack(seq=6001) from r"),
     "macetransport-3a": (QUIET, "deliver at r (transport) Data(seq=2001, syn=1,"),
-    "macetransport-3b": (QUIET, "deliver at s (transport) Data(seq=2001, syn=1,"),
+    "macetransport-3b": (QUIET, "deliver at r (transport) Ack(seq=6001) from s"),
     "macetransport-6": (QUIET, "deliver at r (transport) Data(seq=2003, syn=0,"),
     "macetransport-7": (QUIET, "deliver at r (transport) Reset(seq=6002) from s"),
     "macetransport-11": (QUIET, "deliver at s (transport) Ack(seq=6001) from r"),

@@ -26,13 +26,13 @@ from worldline.zoo.macetransport.application import Application
 from worldline.zoo.macetransport.properties import LIVENESS, SAFETY, all_is_acknowledged
 from worldline.zoo.macetransport.protocol import MaceTransport
 
-_WALK = "--property all_is_acknowledged --max-steps 500"
+_WALK = "--property all_is_acknowledged --max-steps 200"
 _COMMANDS = {
     "mt1": "check {} -p timeouts=0 --max-depth 6",
     "mt2": "check {} -p messages=3 -p timeouts=1 --max-depth 6",
     "mt3": f"walk {{}} -p timeouts=1 {_WALK} --depth 3 --seed 3",
     "mt3a": f"walk {{}} -p timeouts=1 {_WALK} --depth 6",
-    "mt3b": f"walk {{}} -p senders=all -p timeouts=1 {_WALK} --depth 4 --seed 1",
+    "mt3b": f"walk {{}} -p senders=all -p timeouts=1 {_WALK} --depth 6",
     "mt4": "check {} -p messages=3 -p timeouts=0 --max-depth 9",
     "mt5": "check {} -p messages=3 -p timeouts=0 --max-depth 6",
     "mt6": f"walk {{}} -p messages=3 -p timeouts=0 {_WALK} --depth 9",
@@ -43,14 +43,35 @@ _COMMANDS = {
     "mt10": "check {} -p size=3 -p messages=3 -p buffer=2 -p timeouts=1 --max-depth 7",
     "mt11": f"walk {{}} -p messages=3 -p timeouts=1 -p resets=1 {_WALK} --depth 6",
 }
+
+
+def _name(bug: str) -> str:
+    return f"macetransport-{bug.removeprefix('mt')}"
+
+
 BUGS = {
     "macemc": {
-        f"macetransport-{bug.removeprefix('mt')}": command.format(
-            f"zoo:macetransport -p bugs={bug}"
-        )
+        _name(bug): command.format(f"zoo:macetransport -p bugs={bug}")
         for bug, command in _COMMANDS.items()
     }
 }
+_FAULTS = {
+    "mt1": "late ack",
+    "mt2": "time-out",
+    "mt3": "reordering, time-out",
+    "mt3a": "reordering, time-out",
+    "mt3b": "reordering, time-out at both",
+    "mt4": "reordering, late ack",
+    "mt5": "reordering",
+    "mt6": "reordering, late ack",
+    "mt7": "reordering, time-out at both",
+    "mt8": "reordering, duplicate",
+    "mt9": "reordering",
+    "mt10": "time-out",
+    "mt11": "reordering, time-out, reset",
+}
+DETAILS = {_name(bug): {"faults": faults} for bug, faults in _FAULTS.items()}
+DETAILS[_name("mt9")]["kind"] = "performance"
 SWITCHES = tuple(_COMMANDS)
 NAMES = ("s", "r", "t", "u", "v")
 

@@ -57,20 +57,23 @@ def room_is_told_on_request(view: wl.View) -> bool:
 
 @wl.liveness
 def all_is_acknowledged(view: wl.View) -> bool:
-    """MT-L1: in the end every receiver has acknowledged all of its open connections."""
+    """MT-L1: in the end all that was sent is acknowledged, and nothing waits."""
+    return view.for_each_node(_waits_for_nothing)
+
+
+def _waits_for_nothing(view: wl.View, node: wl.NodeId) -> bool:
+    return all(not one.unacknowledged for one in view[node].transport.out.values())
+
+
+@wl.liveness
+def both_ends_agree(view: wl.View) -> bool:
+    """MT-L1: in the end the receiver of an open connection has all that was sent."""
     return all(
-        _is_quiet(view, node, peer)
+        view[peer].transport.incoming[node].next_deliver == out.curseq + 1
         for node in view.nodes
-        for peer in view[node].transport.out
+        for peer, out in view[node].transport.out.items()
+        if node in view[peer].transport.incoming
     )
-
-
-def _is_quiet(view: wl.View, node: wl.NodeId, peer: wl.NodeId) -> bool:
-    out = view[node].transport.out[peer]
-    incoming = view[peer].transport.incoming.get(node)
-    if out.inflight or out.rtbuf or out.sendbuf:
-        return False
-    return incoming is None or incoming.next_deliver == out.curseq + 1
 
 
 @wl.liveness
@@ -91,4 +94,4 @@ SAFETY = [
     messages_are_whole,
     room_is_told_on_request,
 ]
-LIVENESS = [all_is_acknowledged, all_is_delivered]
+LIVENESS = [all_is_acknowledged, both_ends_agree, all_is_delivered]

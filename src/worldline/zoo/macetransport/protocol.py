@@ -306,7 +306,8 @@ class MaceTransport:
                 assert msg.seq >= incoming.next_deliver, "it was delivered before"
                 incoming = self._advanced(incoming.holding(msg))
             else:
-                incoming = replace(incoming, repeats=incoming.repeats + 1)
+                repeats = min(incoming.repeats + 1, DUPLICATES)
+                incoming = replace(incoming, repeats=repeats)
         if incoming.repeats >= DUPLICATES and not BEFORE_FAST_RESET & self.bugs:
             self.close_incoming(src)
             ctx.send(src, Reset(msg.seq))
