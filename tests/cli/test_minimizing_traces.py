@@ -72,6 +72,7 @@ def test_what_no_state_shows_is_refused_in_one_line(search: tuple[str, ...]):
     assert done.status == 2
     assert done.err.splitlines()[-1].startswith(f"worldline: error: run.wl {said}")
     assert "which no state shows" in done.err
+    assert "wl.check(...).expect_holds()" in done.err
 
 
 def test_a_result_can_be_debugged_beside_its_original():

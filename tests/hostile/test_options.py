@@ -116,4 +116,4 @@ def test_parameters_that_are_no_mapping_are_refused(parameters: Any, tmp_path: P
     with pytest.raises(wl.UsageError, match=message):
         wl.replay(place, parameters=parameters)
     with pytest.raises(wl.UsageError, match="which is no text"):
-        wl.replay(place, parameters={"bugs": 1})  # type: ignore[dict-item]
+        wl.replay(place, parameters={"bugs": ["bt2"]})  # type: ignore[dict-item]

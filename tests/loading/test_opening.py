@@ -153,14 +153,24 @@ def test_a_system_that_is_made_takes_no_parameters():
         wl.check(toy.system(), parameters={"nodes": "3"})
 
 
-def test_a_parameter_is_text(locks: Any):
-    with pytest.raises(wl.UsageError, match=r"clients is 3, which is no text; write "):
-        wl.check(locks.system, parameters={"clients": 3})  # type: ignore[dict-item]
+def test_a_parameter_may_be_a_number_or_a_bool_and_is_read_as_its_text():
+    def made(size: int, share: float, is_fast: bool) -> wl.System:
+        assert (size, share, is_fast) == (3, 0.5, True)
+        return toy.system()
+
+    given = {"size": 3, "share": 0.5, "is_fast": True}
+    assert open_system(made, given).name == "toy"
+
+
+def test_a_parameter_is_nothing_else(locks: Any):
+    said = r"clients is \[3\], which is no text, number or bool; write "
+    with pytest.raises(wl.UsageError, match=said):
+        wl.check(locks.system, parameters={"clients": [3]})  # type: ignore[dict-item]
 
 
 def test_a_parameter_is_text_for_whatever_is_asked():
-    with pytest.raises(wl.UsageError, match=r"minimum is 1, which is no text; write "):
-        wl.find_faults("zoo:replication", parameters={"minimum": 1})  # type: ignore[dict-item]
+    with pytest.raises(wl.UsageError, match=r"minimum is \(\), which is no text"):
+        wl.find_faults("zoo:replication", parameters={"minimum": ()})  # type: ignore[dict-item]
 
 
 def test_what_a_function_raises_is_passed_on():

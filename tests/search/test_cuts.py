@@ -67,6 +67,18 @@ def test_an_assumption_of_the_system_is_that_of_a_call(engine: Any) -> None:
     assert "at_most_two in every state" in own.assumptions
 
 
+@pytest.mark.parametrize("option", ["assume", "prune"])
+def test_an_expression_as_text_is_refused_with_the_function_to_write(option: str):
+    text: Any = "view[a].value <= 2"
+    for make in (
+        lambda: wl.check(counting(), **{option: text}),
+        lambda: counting(**{option: text}),
+    ):
+        with pytest.raises(wl.ModelError, match="which is no function") as caught:
+            make()
+        assert "lambda view: ...; text is for the command line" in caught.value.remedy
+
+
 def test_a_prune_of_the_system_excludes_holds() -> None:
     report = wl.check(counting(prune=at_least_three))
     assert (report.verdict, report.bound) == (Verdict.UNKNOWN, "pruned")

@@ -125,13 +125,29 @@ def test_no_run_is_made_short_if_that_is_not_wanted(project: pytest.Pytester):
     result.stdout.no_fnmatch_line("*- worldline -*")
 
 
+def test_steps_that_the_report_left_out_are_shown(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+):
+    known = "worldline.testing.shortening.is_shown_whole"
+    monkeypatch.setattr(known, lambda run: False)
+    source = FUZZ.replace("wl.fuzz(system, events=5000, threads=1)", "wl.check(system)")
+    result = ran(project, source)
+    result.stdout.fnmatch_lines(
+        [
+            "  nothing shorter was found; the report leaves some of its steps out*",
+            " 4  *deliver Total*",
+            "*without it: *",
+        ]
+    )
+
+
 def test_steps_are_not_shown_twice(project: pytest.Pytester):
     source = FUZZ.replace("wl.fuzz(system, events=5000, threads=1)", "wl.check(system)")
     result = ran(project, source)
     result.stdout.fnmatch_lines(
         [
             "agree_at_rest, shortened in * s: 4 deliveries (2 externals) -> 4 (2), *",
-            "  these are the steps that the report has",
+            "  nothing shorter was found: these are the steps that the report has",
         ]
     )
     assert str(result.stdout).count("1  primary  call add(5)") == 1

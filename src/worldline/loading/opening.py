@@ -26,7 +26,9 @@ _REMEDY = (
 )
 
 
-def open_system(given: Any, parameters: Mapping[str, str] | None = None) -> System:
+def open_system(
+    given: Any, parameters: Mapping[str, str | int | float] | None = None
+) -> System:
     """Return the system that is given, loaded or made.
 
     Parameters
@@ -35,7 +37,8 @@ def open_system(given: Any, parameters: Mapping[str, str] | None = None) -> Syst
         A `SystemTarget`. A function is called with `parameters`; one that can be loaded
         again, because it stands in a module by its name, is the system's `Origin`.
     parameters
-        Arguments of the function, as text; see `parameters.bind`.
+        Arguments of the function, as text, or a number or bool that is written as text;
+        see `parameters.bind`.
 
     Raises
     ------
@@ -71,13 +74,13 @@ def open_system(given: Any, parameters: Mapping[str, str] | None = None) -> Syst
     return system
 
 
-def texts_of(parameters: Mapping[str, str] | None) -> dict[str, str]:
+def texts_of(parameters: Mapping[str, str | int | float] | None) -> dict[str, str]:
     """Return parameters as they are given to a function that makes a system.
 
     Raises
     ------
     UsageError
-        If they are no mapping of texts.
+        If they are no mapping of texts, numbers and bools.
     """
     if parameters is not None and not isinstance(parameters, Mapping):
         raise UsageError(
@@ -86,12 +89,12 @@ def texts_of(parameters: Mapping[str, str] | None) -> dict[str, str]:
         )
     given = dict(parameters or {})
     for name, text in given.items():
-        if not isinstance(text, str):
+        if not isinstance(text, str | int | float):  # a bool is an int
             raise UsageError(
-                f"the parameter {name} is {named(text)}, which is no text",
-                remedy=f"write parameters={{{name!r}: {str(text)!r}}}",
+                f"the parameter {name} is {named(text)}, which is no text, number or bool",
+                remedy=f"write parameters={{{name!r}: 'text'}}, as -p {name}=text has it",
             )
-    return given
+    return {n: t if isinstance(t, str) else str(t) for n, t in given.items()}
 
 
 def _refuse_missing(function: Callable[..., Any], given: Mapping[str, str]) -> None:

@@ -44,7 +44,7 @@ class MinimizeOptions(VerbOptions):
         "the system, or the target that loads it; not needed for one of the zoo",
         InPython(Text("TARGET")),
     )
-    parameters: Mapping[str, str] | None = option(
+    parameters: Mapping[str, str | int | float] | None = option(
         None,
         "for the function that makes the system; those of the trace, where not given",
         InPython(Assignments("KEY=VALUE")),

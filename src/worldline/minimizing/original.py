@@ -143,7 +143,8 @@ def _ended(trace: Trace, path: Path) -> End:
         raise UsageError(
             f"{path} violates the liveness property {end.property}, which no state "
             "shows: that a shorter run never becomes live would need a proof for each",
-            remedy="give the trace of a safety violation, an exception or a deadlock",
+            remedy="as a test, write wl.check(...).expect_holds(), of a small system; "
+            "minimize takes the trace of a safety violation, an exception or a deadlock",
         )
     return end
 

@@ -20,7 +20,7 @@ from worldline.model.observers import Observer
 from worldline.model.prologue import Pattern
 from worldline.model.properties import Property
 from worldline.model.usercode.user_errors import spelt
-from worldline.model.usercode.user_functions import check_function
+from worldline.model.usercode.user_functions import OF_A_VIEW, check_function
 from worldline.model.workload import WAIT, Invocation, Script, Whenever
 
 
@@ -159,8 +159,8 @@ def _check_prologue(system: Declared) -> None:
 def _check_options(system: Declared) -> None:
     for name in ("done", "assume", "prune"):
         if (function := getattr(system, name)) is not None:
-            like = "a function of (view)"
-            check_function(function, f"System({name}=...)", arguments=1, like=like)
+            what = f"System({name}=...)"
+            check_function(function, what, arguments=1, like=OF_A_VIEW)
     for name in ("timed", "ignore_noops", "open_workload"):
         if not isinstance(getattr(system, name), bool):
             raise ModelError(

@@ -29,7 +29,7 @@ class SystemOptions(VerbOptions):
         "workers": "threads",
     }
 
-    parameters: Mapping[str, str] | None = option(
+    parameters: Mapping[str, str | int | float] | None = option(
         None,
         "a parameter of the system's function, as text",
         Assignments("KEY=VALUE"),

@@ -102,7 +102,7 @@ def follow(
     system: SystemTarget,
     *,
     violates: str,
-    parameters: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str | int | float] | None = None,
     free_faults: Sequence[str] = (),
     faults: Mapping[str, Any] | None = None,
     recorded: bool = False,

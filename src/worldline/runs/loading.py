@@ -93,7 +93,7 @@ def call(place: StrPath, target: str | None, predicates: StrPath | None = None) 
 def system_of(
     header: Header,
     given: TraceTarget | None = None,
-    parameters: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str | int | float] | None = None,
     *,
     how: Callable[[str | None], str],
 ) -> System:
@@ -114,16 +114,16 @@ def system_of(
         If the system is of nowhere or not of the zoo, and was not given; or there is
         no such system.
     """
-    parameters = texts_of(parameters)
+    texts = texts_of(parameters)
     if isinstance(given, os.PathLike):
         given = os.fspath(given)
     if given is not None and not isinstance(given, str | Sequence):
         if not isinstance(given, System):
-            _refuse_large(header, parameters, _MOST)
-            parameters = {**header.parameters, **parameters}
-        return as_recorded(header, open_system(given, parameters))
-    words = named(header, given, parameters, how=how)
-    return loaded(header, words, {**header.parameters, **parameters})
+            _refuse_large(header, texts, _MOST)
+            texts = {**header.parameters, **texts}
+        return as_recorded(header, open_system(given, texts))
+    words = named(header, given, texts, how=how)
+    return loaded(header, words, {**header.parameters, **texts})
 
 
 def named(

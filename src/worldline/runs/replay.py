@@ -54,7 +54,7 @@ def replay(
     path: StrPath,
     system: TraceTarget | None = None,
     *,
-    parameters: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str | int | float] | None = None,
     predicates: StrPath | None = None,
 ) -> Replayed | Any:
     """Run a trace or a recording again, in the present form of its system, and compare.
@@ -100,7 +100,7 @@ def replay(
 def _replay_folder(
     path: StrPath,
     system: TraceTarget | None,
-    parameters: Mapping[str, str] | None,
+    parameters: Mapping[str, str | int | float] | None,
     predicates: StrPath | None,
 ) -> ReplayedRecording:
     # Needs an extra, and is large: who replays a trace does without.

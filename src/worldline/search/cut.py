@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.model.properties import Property, PropertyKind, predicate_of
 from worldline.model.system import System
-from worldline.model.usercode.user_functions import check_function
+from worldline.model.usercode.user_functions import OF_A_VIEW, check_function
 from worldline.model.view import View
 
 Predicate: TypeAlias = Callable[[View], bool]
@@ -68,7 +68,7 @@ def _predicates(
         several = (given,)
     told = list(several)
     for one in told:
-        check_function(one, name, arguments=1, like="a function of (view)")
+        check_function(one, name, arguments=1, like=OF_A_VIEW)
     predicates = [predicate_of(one) for one in told]
     return tuple(predicates if own is None or own in predicates else [own, *predicates])
 

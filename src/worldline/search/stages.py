@@ -18,7 +18,7 @@ from worldline.model.counts import counted
 from worldline.model.errors import Nondeterminism, UsageError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
-from worldline.model.usercode.user_functions import check_function
+from worldline.model.usercode.user_functions import OF_A_VIEW, check_function
 from worldline.runs.confirm import confirm
 from worldline.runs.start import Beginning, Start, start_after
 from worldline.search.cut import StatePredicate
@@ -55,9 +55,7 @@ def goals_of(system: System, until: Iterable[StatePredicate]) -> list[Property]:
             goals.append(goal)
         else:
             name = getattr(goal, "__name__", "the goal")
-            check_function(
-                goal, f"until={name}", arguments=1, like="a function of (view)"
-            )
+            check_function(goal, f"until={name}", arguments=1, like=OF_A_VIEW)
             goals.append(Property(name, PropertyKind.SOMETIMES, goal, "predicate"))
     return goals
 

@@ -45,7 +45,7 @@ class SteeredHostOptions(ModeOptions):
         "what is done about failures that are to come: see 'worldline run --help'",
         Choice("off", "predict", "check", "steer"),
     )
-    parameters: Mapping[str, str] | None = option(
+    parameters: Mapping[str, str | int | float] | None = option(
         None,
         "a parameter of the system's function, as text",
         InPython(Assignments("KEY=VALUE")),

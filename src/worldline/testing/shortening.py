@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from worldline.minimizing.minimize import minimize_run
@@ -19,6 +20,8 @@ from worldline.trace.records import Trace
 
 _MOST_LINES = 150
 """Lines of a run that are shown whole: it was made short to be read."""
+_ALL = ": these are the steps that the report has"
+_SOME = "; the report leaves some of its steps out, which are"
 
 
 def shortened(asked: Asked, seconds: float) -> str:
@@ -88,7 +91,19 @@ def _head(before: PropertyReport, short: MinimizeReport, seconds: float) -> list
 
 def _steps(original: Trace, short: MinimizeReport) -> Iterator[str]:
     row = short.properties[0]
-    if short.initial == short.final and is_shown_whole(original):
-        yield "  these are the steps that the report has"
-    elif row.run is not None:
-        yield from short_run(row.run, row.trace, short.remarks(), most=_MOST_LINES)
+    if row.run is None:
+        return
+    if short.initial == short.final and _is_same(original, row.run):
+        whole = is_shown_whole(original)
+        yield f"  nothing shorter was found{_ALL if whole else _SOME}"
+        if whole:
+            return
+    yield from short_run(row.run, row.trace, short.remarks(), most=_MOST_LINES)
+
+
+def _is_same(original: Trace, short: Trace) -> bool:
+    """Say whether two runs have the same steps, whatever their times."""
+    if len(original.steps) != len(short.steps):
+        return False
+    pairs = zip(original.steps, short.steps, strict=True)
+    return all(replace(a, time=None) == replace(b, time=None) for a, b in pairs)

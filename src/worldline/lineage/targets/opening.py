@@ -23,7 +23,7 @@ Targets: TypeAlias = Given | Sequence[str | os.PathLike[str]]
 
 def open_target(
     target: Targets,
-    parameters: Mapping[str, str],
+    parameters: Mapping[str, str | int | float],
     named: Sequence[str] | None,
     judged: Sequence[str] | None = None,
 ) -> Target:

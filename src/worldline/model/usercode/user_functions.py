@@ -78,6 +78,12 @@ def codes_of(function: Any) -> Iterator[types.CodeType]:
             yield code
 
 
+OF_A_VIEW = (
+    "a function of (view), such as lambda view: ...; text is for the command line alone"
+)
+"""How to write what ``--assume`` and its like take as an expression."""
+
+
 def check_function(
     function: Any, what: str, *, arguments: int | None = None, like: str = ""
 ) -> None:
