@@ -8,6 +8,12 @@ from pathlib import Path
 import pytest
 from tests.guide.pages import GUIDE, Player, blocks, library
 
+from worldline.options.declaring import VerbOptions, options_of
+from worldline.search.options import CheckOptions
+from worldline.search.predicting.options import PredictOptions
+from worldline.search.simulating.options import SimulateOptions
+from worldline.search.walks.options import FuzzOptions, WalkOptions
+
 PAGES = sorted(GUIDE.glob("*.md"))
 PLAYED = [page for page in PAGES if page.stem != "in-ci"]
 """All but one, whose commands run pytest: `tests/testing` has its test."""
@@ -59,6 +65,21 @@ def test_the_index_links_to_each_page():
     linked = re.findall(r"\]\((\S+\.md)\)", (GUIDE / "index.md").read_text("utf-8"))
     assert {page.name for page in PAGES} - {"index.md"} <= set(linked)
     assert len(linked) == len(set(linked))
+
+
+@pytest.mark.parametrize(
+    "options", [CheckOptions, WalkOptions, FuzzOptions, PredictOptions, SimulateOptions]
+)
+def test_the_page_about_python_has_what_is_not_called_as_on_a_command_line(
+    options: type[VerbOptions],
+):
+    page = (GUIDE / "python.md").read_text("utf-8")
+    for one in options_of(options):
+        if one.flag is None:
+            assert f"`{one.name}=" in page
+        elif one.flag != f"--{one.name.replace('_', '-')}":
+            (row,) = (r for r in page.splitlines() if r.startswith(f"| `{one.flag} "))
+            assert f"`{one.name}=" in row
 
 
 def test_a_command_that_prints_something_else_is_noticed(tmp_path: Path):

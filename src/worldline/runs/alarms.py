@@ -58,7 +58,7 @@ class Alarms:
     def __str__(self) -> str:
         said = f"false {_times(self.spans)}"
         if self.in_run != self.spans:
-            said += f", {self.in_run:,} of them in this run"
+            said += f", {self.in_run:,} of them in the run listed here"
         if self.reached or self.highest is not None:
             said += f"; due {_times(self.reached) if self.reached else 'never'}"
         if self.highest is not None:
