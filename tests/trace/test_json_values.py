@@ -237,11 +237,6 @@ def test_no_constructor_runs_while_decoding():
     assert seen == []
 
 
-def test_an_empty_set_is_shown_as_what_it_is():
-    assert show(encode_value(set())) == "set()"
-    assert show(encode_value(frozenset())) == "frozenset()"
-
-
 def test_two_classes_of_one_name_are_not_guessed():
     def make() -> type:
         @wl.message

@@ -38,10 +38,6 @@ def _show_set(items: list[Json]) -> str:
     return "{" + _join(items) + "}" if items else "set()"
 
 
-def _show_frozenset(items: list[Json]) -> str:
-    return _show_set(items) if items else "frozenset()"
-
-
 def _show_int(digits: str) -> str:
     # Python refuses to write very long ints in decimal.
     return digits if len(digits) > 1000 else str(int(digits, 16))
@@ -56,7 +52,7 @@ _SHOWERS: dict[str, Callable[[Json], str]] = {
     "$enum": lambda value: ".".join(value.split(".")[-2:]),
     "$tuple": lambda items: f"({_join(items)}{',' * (len(items) == 1)})",
     "$set": _show_set,
-    "$frozenset": _show_frozenset,
+    "$frozenset": _show_set,
     "$map": _show_pairs,
     "$dict": _show_pairs,
     "$time": lambda value: "time",
