@@ -14,9 +14,15 @@ LEFT, RIGHT = 10, 10_000
 
 _WIDTH, _HEIGHT = 640, 400
 _MARGIN_LEFT, _MARGIN_RIGHT, _MARGIN_TOP, _MARGIN_BOTTOM = 64, 20, 40, 52
-# Three of the palette of Okabe and Ito, which colour-blind readers can tell apart; the
-# dashes serve who prints in black.
-_STYLES = (("#0072b2", ""), ("#d55e00", "7 4"), ("#009e73", "2 3"))
+# Of the palette of Okabe and Ito, which colour-blind readers can tell apart; the dashes
+# serve who prints in black.
+_STYLES = (
+    ("#0072b2", ""),
+    ("#d55e00", "7 4"),
+    ("#009e73", "2 3"),
+    ("#cc79a7", "9 3 2 3"),
+    ("#e69f00", "4 2"),
+)
 
 
 class Line(NamedTuple):
@@ -38,7 +44,7 @@ class Line(NamedTuple):
 
 
 def svg(title: str, across: str, lines: Sequence[Line]) -> str:
-    """Return a plot of at most three distributions.
+    """Return a plot of at most five distributions.
 
     Parameters
     ----------
@@ -53,7 +59,9 @@ def svg(title: str, across: str, lines: Sequence[Line]) -> str:
         text(_WIDTH / 2, 22, title, size=15),
         *_axes(across),
     ]
-    for number, (line, style) in enumerate(zip(lines, _STYLES, strict=False)):
+    for number, (line, style) in enumerate(
+        zip(lines, _STYLES[: len(lines)], strict=True)
+    ):
         body += _drawn(line, style, number)
     return "\n".join([*body, "</svg>\n"])
 
@@ -99,7 +107,7 @@ def _drawn(line: Line, style: tuple[str, str], number: int) -> Iterator[str]:
     colour, dashes = style
     yield _stroke(list(corners(line)), colour, dashes, width=2)
     down = _HEIGHT - _MARGIN_BOTTOM - 16 - 20 * number
-    at, end = _WIDTH - _MARGIN_RIGHT - 190, _WIDTH - _MARGIN_RIGHT - 150
+    at, end = _WIDTH - _MARGIN_RIGHT - 140, _WIDTH - _MARGIN_RIGHT - 110
     drawn = _attributes(colour, dashes, 2)
     yield f'<line x1="{at}" y1="{down}" x2="{end}" y2="{down}" {drawn}/>'
     yield text(end + 8, down + 4, line.name, anchor="start")

@@ -48,6 +48,9 @@ napoleon_use_rtype = False
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
+# TLA+ and P have no lexer here, and are read as they are.
+suppress_warnings = ["misc.highlighting_failure"]
+
 html_theme = "furo"
 html_title = f"Worldline {release}"
 html_static_path = ["static"]

@@ -1,5 +1,6 @@
 """What all tests share: property tests draw the same examples on every run."""
 
+import gc
 import os
 import signal
 
@@ -9,6 +10,9 @@ settings.register_profile(
     "reproducible", derandomize=True, deadline=None, database=None
 )
 settings.load_profile("reproducible")
+
+# What thousands of tests are made of is long to look at, and none of it is garbage.
+gc.set_threshold(20_000, 20, 20)
 
 # A command in a process of its own would compile every module that it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -12,6 +12,7 @@ SOURCE = ROOT / "src" / "worldline"
 PAGES = [
     ROOT / "README.md",
     ROOT / "tests" / "README.md",
+    ROOT / "examples" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 
@@ -34,7 +35,7 @@ def missing_files(text: str, files: list[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def files() -> list[str]:
-    folders = ("src", "tests", "docs", "benchmarks", "scripts")
+    folders = ("src", "tests", "docs", "benchmarks", "scripts", "examples")
     return [
         path.as_posix() for folder in folders for path in (ROOT / folder).rglob("*.*")
     ]

@@ -14,8 +14,8 @@ import pytest
 
 import worldline as wl
 
-DOORS = (wl.View, wl.NodeView, wl.Context)
-"""Classes whose methods users call; of the others they read fields and properties."""
+DOORS = (wl.View, wl.NodeView, wl.Context, wl.Companion, wl.Host)
+"""Classes whose methods users call or override; of the others they read fields and properties."""
 
 
 def classes_in(hint: Any) -> Iterator[type]:

@@ -65,7 +65,7 @@ def entry(words: str) -> Iterator[str]:
         yield from _group(group)
     yield from _prose(parser.epilog or "")
     for below in parsers(parser):
-        if below != words:
+        if below != words != "worldline":  # verbs have places of their own
             yield from [f".. rubric:: {below}", "", *entry(below)]
 
 

@@ -33,6 +33,10 @@ QUOTED = re.compile(r"(?<![`:\w])`([^`]+)`(?![`_])")
 """Text between single backticks, which docstrings use for names."""
 
 
+TRAILING = re.compile(r"^(:(?:param|type) \w+)_:")
+"""The field of a parameter whose name ends with an underscore."""
+
+
 def entry(name: str) -> Iterator[str]:
     """Yield the lines that make the entry of a public name, in reStructuredText.
 
@@ -95,19 +99,42 @@ class Public(SphinxDirective):
 
 
 def link_names(
-    app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]
+    app: Sphinx, what: str, name: str, item: Any, options: object, lines: list[str]
 ) -> None:
     """Turn what stands between backticks in a docstring into links and code."""
+    owner = name if isinstance(item, type) else name.rpartition(".")[0]
+    kind = public(owner)
+    own = set(dir(kind)) if isinstance(kind, type) else set()
+    given = set(parameters(item))
+
+    def linked(quoted: re.Match[str]) -> str:
+        text = quoted[1]
+        target = text.removesuffix("()").removeprefix("worldline.")
+        if target in own:
+            return f":py:obj:`{text} <{owner}.{target}>`"
+        is_public = target.partition(".")[0] in worldline.__all__
+        if is_public and target not in given:
+            return f":py:obj:`{text} <worldline.{target}>`"
+        return f"``{text}``"
+
     for number, line in enumerate(lines):
-        lines[number] = QUOTED.sub(_linked, line)
+        lines[number] = QUOTED.sub(linked, line)
 
 
-def _linked(quoted: re.Match[str]) -> str:
-    text = quoted[1]
-    name = text.removesuffix("()").removeprefix("worldline.")
-    if name.partition(".")[0] in worldline.__all__:
-        return f":py:obj:`{text} <worldline.{name}>`"
-    return f"``{text}``"
+def parameters(item: Any) -> list[str]:
+    """Return the names of what is given to a function or class; of others none."""
+    try:
+        return list(inspect.signature(item).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def public(path: str) -> object:
+    """Return what a path such as ``worldline.Host`` names; None if it is no name."""
+    item: object = sys.modules.get("worldline")
+    for name in path.split(".")[1:]:
+        item = getattr(item, name, None)
+    return item
 
 
 def skip_fields(
@@ -119,6 +146,14 @@ def skip_fields(
     if inspect.isfunction(item) or isinstance(item, property | classmethod):
         return False
     return None
+
+
+def keep_underscores(
+    app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]
+) -> None:
+    """Keep a parameter such as ``from_`` from being read as a reference."""
+    for number, line in enumerate(lines):
+        lines[number] = TRAILING.sub(r"\1\\_:", line)
 
 
 def describe_attributes(app: Sphinx) -> None:
@@ -136,5 +171,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("public", Public)
     app.add_lexer("dedalus", TextLexer)
     app.connect("autodoc-process-docstring", link_names, priority=400)
+    app.connect("autodoc-process-docstring", keep_underscores, priority=600)
     app.connect("autodoc-skip-member", skip_fields)
     return {"version": worldline.__version__, "parallel_read_safe": True}

@@ -24,10 +24,14 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
 GLOSSARY = "glossary"
-INSIDE = "On the inside"
-"""The section whose words only the pages below use as they are meant there."""
-
-PAGES_INSIDE = ("design", "contributing", "results")
+PAGES = {
+    "On the inside": ("design", "contributing", "results"),
+    "Faults from lineage": (
+        *("design", "contributing", "results"),
+        *("faults", "dedalus", "molly", "zoo", "guide/lineage", "reference/faults"),
+    ),
+}
+"""Sections of the glossary whose words mean something else on other pages."""
 
 EVERYDAY = """
 assume budget bug call change choice control cost decision deaf diverge down draw due
@@ -56,15 +60,15 @@ NAME = re.compile(r"@?wl\.(\w+)(?:\(.*\))?", re.S)
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the glossary: where its row is, and what that says."""
+    """A word of the glossary: its section, where its row is, and what that says."""
 
     target: str
     meaning: str
-    is_inside: bool
+    section: str
 
 
-def rows(glossary: nodes.document) -> Iterator[tuple[nodes.row, list[str], bool]]:
-    """Yield the rows of the glossary with their words, and whether they are inside."""
+def rows(glossary: nodes.document) -> Iterator[tuple[nodes.row, list[str], str]]:
+    """Yield the rows of the glossary with their words and the title of their section."""
     for row in glossary.findall(nodes.row):
         first = row.children[0]
         words = [bold.astext() for bold in first.findall(nodes.strong)]
@@ -73,7 +77,7 @@ def rows(glossary: nodes.document) -> Iterator[tuple[nodes.row, list[str], bool]
         section: Any = row.parent
         while not isinstance(section, nodes.section):
             section = section.parent
-        yield row, words, section.children[0].astext() == INSIDE
+        yield row, words, section.children[0].astext()
 
 
 class NameRows(SphinxTransform):
@@ -86,12 +90,12 @@ class NameRows(SphinxTransform):
         if self.env.docname != GLOSSARY:
             return
         words: dict[str, Word] = {}
-        for row, names, is_inside in rows(self.document):
+        for row, names, section in rows(self.document):
             target = "word-" + nodes.make_id(names[0])
             row["ids"].append(target)
             meaning = row.children[1].astext()
             for name in names:
-                words[name] = Word(target, meaning, is_inside)
+                words[name] = Word(target, meaning, section)
         self.env.worldline_words = words  # type: ignore[attr-defined]
 
 
@@ -134,8 +138,7 @@ def link_words(app: Sphinx, page: nodes.document, name: str) -> None:
     left = {
         word: where
         for word, where in words.items()
-        if word.lower() not in EVERYDAY
-        and (not where.is_inside or name in PAGES_INSIDE)
+        if word.lower() not in EVERYDAY and name in PAGES.get(where.section, (name,))
     }
     if name == GLOSSARY or not left:
         return
@@ -194,4 +197,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_transform(NameRows)
     app.add_transform(LinkCode)
     app.connect("doctree-resolved", link_words)
-    return {"version": worldline.__version__, "env_version": 1}
+    return {"version": worldline.__version__, "env_version": 2}

@@ -5,7 +5,7 @@ Layers, bottom to top: ``model`` (what the user writes); ``engine`` (integers),
 ``trace`` (files); ``worlds`` (run a system), ``dedalus`` (a language), ``show`` (traces
 shown); ``runs`` (begin, record, replay, report); ``shrink`` (runs made shorter);
 ``search``, ``lineage``; ``debug``, ``deploy``, ``minimizing``, ``querying``; ``steer``
-(nodes that see failures coming); ``cli``. Imports go down only. This file is the public face: ``import worldline as wl``.
+(nodes that see failures coming); ``cli``, ``testing``. Imports go down only. This file is the public face: ``import worldline as wl``.
 """
 
 from __future__ import annotations
@@ -141,13 +141,14 @@ if TYPE_CHECKING:
     from worldline.shrink.progress import PassReport, ShrinkProgress
     from worldline.steer.deployed import steered
     from worldline.steer.simulating import simulate
+    from worldline.testing.budgets import WorldlineBudget
     from worldline.trace import records
-    from worldline.worlds.companions import Companion, Instead
+    from worldline.worlds.companions import Beside, Companion, Effects, Instead
     from worldline.worlds.world import NotEnabled
 
 _LAZY = {
     "worldline.deploy.cluster": ("Cluster",),
-    "worldline.worlds.companions": ("Companion", "Instead"),
+    "worldline.worlds.companions": ("Beside", "Companion", "Effects", "Instead"),
     "worldline.deploy.counts": ("NodeCounts",),
     "worldline.deploy.host": ("Host",),
     "worldline.deploy.keeping": ("NodeFailed",),
@@ -201,6 +202,7 @@ _LAZY = {
     "worldline.runs.replay": ("replay",),
     "worldline.runs.replayed": ("Divergence", "Replayed"),
     "worldline.runs.report": ("PropertyFailed", "PropertyReport"),
+    "worldline.testing.budgets": ("WorldlineBudget",),
     "worldline.worlds.world": ("NotEnabled",),
 }
 """What only some programs need, by the module that it comes from."""
@@ -216,6 +218,7 @@ _FROM = {name: module for module, names in _LAZY.items() for name in names}
 __all__ = [
     "Alarms",
     "Asymmetry",
+    "Beside",
     "Capability",
     "Cluster",
     "Companion",
@@ -230,6 +233,7 @@ __all__ = [
     "Delay",
     "Divergence",
     "Duration",
+    "Effects",
     "Envelope",
     "Event",
     "FaultCause",
@@ -316,6 +320,7 @@ __all__ = [
     "View",
     "WalkReport",
     "Whenever",
+    "WorldlineBudget",
     "WorldlineError",
     "__version__",
     "call",

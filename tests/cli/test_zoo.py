@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.command import refusal, run
+from tests.trace.scenes import both_hold
 
 from worldline import zoo
+from worldline.cli.zoo_runs import faults_of
 from worldline.zoo import Case
 from worldline.zoo.programs import PROGRAMS
 
@@ -35,18 +38,29 @@ class Commands:
         self.answers = answers
         self.seen: list[list[str]] = []
 
-    def run(self, words: list[str], **options: Any) -> Any:
+    def start(self, words: list[str], **options: Any) -> Any:
         self.seen.append(words)
         switch = next((word for word in words if word.startswith("bugs=")), "")
         verdict = self.answers[switch.removeprefix("bugs=") or "none"]
-        if verdict == "interrupt":
+        return Process(verdict)
+
+
+class Process:
+    """Stands in for one process, which ends when it is asked what it said."""
+
+    def __init__(self, verdict: str) -> None:
+        self.verdict = verdict
+        status = {"holds": 0, "violated": 1, "unknown": 3, "interrupt": 3}
+        self.returncode = status.get(verdict, 2)
+
+    def communicate(self) -> tuple[str, None]:
+        if self.verdict == "interrupt":
             raise KeyboardInterrupt
-        if verdict == "error":
-            return subprocess.CompletedProcess(words, 2, "")
-        status = {"holds": 0, "violated": 1, "unknown": 3}[verdict]
-        return subprocess.CompletedProcess(
-            words, status, json.dumps({"verdict": verdict})
-        )
+        if self.verdict == "error":
+            return "", None
+        prop = {"name": "safe", "kind": "safety", "verdict": self.verdict}
+        said = {"verdict": self.verdict, "properties": [{**prop, "trace": None}]}
+        return json.dumps(said), None
 
 
 @pytest.fixture
@@ -54,7 +68,8 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
     made = Commands(one="violated", two="violated", none="holds")
     monkeypatch.setattr(zoo, "bugs", lambda: BUGS)
     monkeypatch.setattr(zoo, "controls", lambda: CONTROLS)
-    monkeypatch.setattr("subprocess.run", made.run)
+    monkeypatch.setattr("subprocess.Popen", made.start)
+    monkeypatch.setattr("worldline.cli.zoo_runs.commit", lambda: "abc")
     return made
 
 
@@ -136,7 +151,9 @@ def test_the_list_names_systems_parameters_and_the_cases_of_each_paper():
     assert "    -p n: int = 3\n" in result.out
     for bug, case in zoo.bugs().items():
         paper = result.out.split(f"\n{case.paper}, bugs\n")[1]
-        assert f"    {bug}: worldline {case.command}\n" in paper
+        found = re.search(rf"^    {bug} .*\n        (.*)$", paper, re.M)
+        assert found is not None
+        assert found[1] == f"worldline {case.command}"
     controls = result.out.split("\nmolly, controls\n")[1]
     assert f"    ctl-ack: worldline {zoo.controls()['ctl-ack'].command}\n" in controls
 
@@ -182,8 +199,11 @@ def test_json_is_one_object_with_an_entry_for_each_bug(commands: Commands):
         "paper": "sun",
         "found": True,
         "verdict": "violated",
+        "property": "safe",
+        "kind": "safety",
         "technique": "exhaustive",
         "command": "worldline check zoo:b -p bugs=two",
+        "trace": None,
     }
 
 
@@ -194,6 +214,7 @@ def test_json_is_one_object_with_an_entry_for_each_bug(commands: Commands):
         ("walk", "random walks"),
         ("simulate", "simulation"),
         ("fuzz", "fuzz"),
+        ("faults", "lineage"),
     ],
 )
 def test_a_result_names_its_technique(
@@ -270,13 +291,92 @@ def test_what_there_is_not_is_refused_with_what_there_is(
     assert refusal(run("zoo", "run", *asked)) == refused
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("paper", "cases"), [("crystalball", 15), ("molly", 7), ("wids", 12)]
-)
-def test_every_bug_of_a_paper_is_found_and_no_control_accused(
-    paper: str, cases: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_was_recorded_is_true_of_the_commands_that_there_are():
+    """Of a bug whose command has changed since, nothing is said: record it again."""
+    file = resources.files(zoo).joinpath(zoo.RECORDED)
+    written = json.loads(file.read_text("utf-8"))
+    assert {n: entry["command"] for n, entry in written.items()} == {
+        name: case.command for name, case in zoo.bugs().items() if name in written
+    }
+    assert all(
+        entry["seconds"] > 0 and entry["nodes"] > 0 for entry in written.values()
+    )
+
+
+def test_the_list_says_of_each_bug_what_is_known_of_finding_it(
+    commands: Commands, monkeypatch: pytest.MonkeyPatch
 ):
+    known = zoo.Recorded(
+        command=BUGS["one"].command,
+        property="safe",
+        kind="liveness",
+        nodes=3,
+        faults="resets 1",
+        technique="exhaustive",
+        seconds=2.5,
+        date="2026-11-27",
+        commit="abc",
+    )
+    monkeypatch.setattr(zoo, "recorded", lambda: {"one": known})
+    monkeypatch.setattr(zoo, "details", lambda: {"one": {"kind": "performance"}})
+    rows = {row.split()[0]: row for row in run("zoo", "list").out.splitlines() if row}
+    assert re.fullmatch(
+        "    one  performance  3 +exhaustive  resets 1  2.5 +2026-11-27", rows["one"]
+    )
+    assert re.fullmatch("    two  - +- +exhaustive  - +- +-", rows["two"])
+    bugs = json.loads(run("zoo", "list", "--json").out)["bugs"]
+    assert [bug["seconds"] for bug in bugs] == [2.5, None]
+    assert [bug["command"] for bug in bugs] == [
+        f"worldline {case.command}" for case in BUGS.values()
+    ]
+
+
+def test_what_is_found_can_be_written_down(commands: Commands, tmp_path: Path):
+    file = tmp_path / "noted.json"
+    commands.answers["two"] = "unknown"
+    run("zoo", "run", "--write", str(file))
+    (name,) = written = json.loads(file.read_text("utf-8"))
+    assert name == "one"
+    assert written["one"]["command"] == BUGS["one"].command
+    assert (written["one"]["kind"], written["one"]["faults"]) == ("safety", "none")
+    commands.answers["two"] = "violated"
+    run("zoo", "run", "two", "--write", str(file))
+    assert [*json.loads(file.read_text("utf-8"))] == ["one", "two"]
+    refused = refusal(run("zoo", "run", "--controls", "--write", str(file)))
+    assert refused.startswith("of controls nothing is noted")
+    file.write_text("nothing")
+    assert "notes nothing of bugs" in refusal(run("zoo", "run", "--write", str(file)))
+
+
+def test_the_faults_of_a_run_are_those_declared_and_the_weather():
+    trace = both_hold()
+    assert faults_of(trace.header, "check zoo:a") == (
+        "drops 1, duplicates 1, crashes 1, restarts any, partitions 1"
+    )
+    calm = replace(trace.header, faults={})
+    assert faults_of(calm, "check zoo:a -p bugs=one") == ""
+    windy = "simulate zoo:a --loss 0.3 --weather 'at 3s crash any'"
+    assert faults_of(calm, windy) == "at 3s crash any, loss 0.3"
+    program = "faults zoo:a --eot 5 --eff 3 --crashes"
+    assert faults_of(calm, f"{program} 2") == "losses until 3, crashes 2"
+    assert faults_of(calm, f"{program} 0") == "losses until 3"
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_results_come_in_order_however_many_run_at_a_time(
+    commands: Commands, jobs: str
+):
+    listed = json.loads(run("zoo", "run", "--jobs", jobs, "--json").out)["bugs"]
+    assert [bug["id"] for bug in listed] == ["one", "two"]
+    assert len(commands.seen) == 2
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("paper", ["crystalball", "macemc", "molly", "wids"])
+def test_every_bug_of_a_paper_is_found_and_no_control_accused(
+    paper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    cases = sum(case.paper == paper for case in zoo.bugs().values())
     monkeypatch.chdir(tmp_path)
     result = run("zoo", "run", "--paper", paper)
     assert (result.status, f"{cases} of {cases} found" in result.out) == (0, True)

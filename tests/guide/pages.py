@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import runpy
 import shlex
@@ -30,10 +31,12 @@ from typing import Any
 from tests.cli.command import run
 from tests.test_minimizing_page import agrees
 
+BIN = Path(sys.executable).parent
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide"
 
 FENCED = re.compile(r"^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.M | re.S)
-NAMED = re.compile(r"`(?P<file>\w+\.(?:py|toml))`[^`]*:\n\n\Z")
+PROGRAM = re.compile(r"python (?P<file>\w+\.py)")
+NAMED = re.compile(r"`(?P<file>\w+\.(?:py|toml))`[^`]*:\n\n?\Z")
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,8 @@ class Player:
         """Return what a command line prints."""
         command, _, rest = line.partition(" | ")
         forget(self.folder)
-        if command.startswith("python "):
-            return self._program(command.removeprefix("python "))
+        if program := PROGRAM.fullmatch(command):
+            return self._program(program["file"])
         if not command.startswith("worldline "):
             return self._shell(line, "")
         result = run(*shlex.split(command)[1:])
@@ -111,6 +114,7 @@ class Player:
         done = subprocess.run(
             ["bash", "-c", line],
             cwd=self.folder,
+            env={**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"},
             input=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

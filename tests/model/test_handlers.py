@@ -327,6 +327,11 @@ def running(body: Callable[[Any, wl.Context], Any]) -> wl.ModelError:
             "its timers are: tick",
         ),
         (
+            lambda self, ctx: ctx.set_timer("tick"),
+            "User at a uses the text 'tick' as a timer",
+            "pass the handler itself: User.tick",
+        ),
+        (
             lambda self, ctx: ctx.part("link"),
             "User at a has no part 'link'",
             "its parts are: none",
@@ -423,7 +428,7 @@ def test_a_part_has_none():
 
 
 def test_a_reaction_takes_a_prediction_and_so_does_its_guard():
-    with pytest.raises(wl.ModelError, match="cannot be a on_prediction handler"):
+    with pytest.raises(wl.ModelError, match=r"cannot be a @wl\.on_prediction handler"):
         wl.on_prediction(lambda self, ctx: None)  # type: ignore[type-var]
     with pytest.raises(wl.ModelError, match="guard"):
         wl.on_prediction(when=lambda self: True)(  # type: ignore[arg-type, misc]

@@ -127,9 +127,3 @@ def test_what_an_envelope_says_is_frozen_when_its_key_is_asked_for():
     assert type(late) is Envelope
     assert order_key(OpenEnvelope(b, "", Wrap(1))) == order_key(early)
     assert freeze((OpenEnvelope(b, "", Wrap(1)),)) == freeze((early,))
-
-
-def test_an_envelope_has_no_other_attributes():
-    (a,) = wl.ids("a")
-    with pytest.raises(AttributeError, match="an envelope has no 'dst'"):
-        _ = OpenEnvelope(a, "", Wrap(1)).dst  # type: ignore[attr-defined]

@@ -114,6 +114,13 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         ),
     ),
     (
+        lambda: wl_.events.deliver(Hello, A, B),
+        (
+            "wl.events.deliver(...) has the class Hello in the place of a node; "
+            "the first argument is the node where it happens"
+        ),
+    ),
+    (
         lambda: made(properties=fine),
         f"System(properties=...) is the Property fine, {LIST} properties=[...]",
     ),
@@ -270,6 +277,22 @@ def test_a_handler_of_no_message_is_told_how_to_write_on():
         "@wl.on(unmarked) needs a message class; "
         "write @wl.on(Message), with a class made by @wl.message"
     )
+
+
+def test_a_guard_of_a_call_is_given_its_arguments_too():
+    def guarded(guard: Any) -> None:
+        @wl_.call(when=guard)
+        def put(self: Any, ctx: wl.Context, key: str, value: int = 0) -> None:
+            pass
+
+    guarded(lambda self, key: True)
+    guarded(lambda self, key, value: True)
+    guarded(lambda self, *given: True)
+    wrong: list[Any] = [lambda self: True, lambda self, key, value, more: True]
+    for guard in wrong:
+        with pytest.raises(wl.ModelError) as caught:
+            guarded(guard)
+        assert caught.value.remedy == "write lambda self, key, value: ..."
 
 
 @wl.message

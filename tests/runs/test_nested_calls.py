@@ -250,8 +250,10 @@ class Store:
     kept: int = 0
 
     def take(self, things: list[int], *more: Any, **named: Any) -> Any:
+        # Both arguments are variables of another function, too.
+        count = lambda: self.kept + (len(things) > 0)  # noqa: E731
         things.append(0)
-        self.kept += 1
+        self.kept = count()
         return more[0] if more else None
 
     def _hidden(self, depth: int) -> int:

@@ -13,7 +13,7 @@ from tests.trace.runs import random_trace
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
-from worldline.model.faults import Budget
+from worldline.model.faults import FaultBudget
 from worldline.model.semantics.layout import Layout
 from worldline.runs.prefix import Prefix, beginning_after
 from worldline.runs.record import Ending, record
@@ -142,7 +142,7 @@ def test_the_state_is_that_of_the_run_but_for_the_budgets(name: str):
         for event, choices in [*boot, *prologue, *done[:step]]:
             world.step(event, choices)
         expected = list(world.snapshot())
-        expected[Layout.BUDGET] = Budget(system.faults).freeze()
+        expected[Layout.BUDGET] = FaultBudget(system.faults).freeze()
         (start,) = beginning_after(
             VARIANTS[name](), Prefix(Path("random.wl"), step)
         ).starts

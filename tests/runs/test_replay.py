@@ -262,3 +262,9 @@ def test_a_system_is_loaded_from_where_the_caller_says(
         "seen: 0 → 1",
         "seen: 0 → 2",
     )
+
+
+@pytest.mark.parametrize("verb", [wl.replay, wl.minimize])
+def test_what_has_no_trace_is_told_so(verb: Any):
+    with pytest.raises(wl.UsageError, match="the trace is None; give the path"):
+        verb(None)

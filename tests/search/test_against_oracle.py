@@ -38,12 +38,12 @@ PUBLISHED: list[tuple[str, dict[str, str], tuple[int, int, int]]] = [
 
 
 def cases(*, slow: bool) -> list[pytest.ParameterSet]:
-    """The published spaces; if `slow`, those on which the oracle takes a minute are nightly."""
+    """The published spaces; if `slow`, those on which the oracle takes long are nightly."""
     return [
         pytest.param(
             *case,
             id=f"{case[0]}-{case[1]}",
-            marks=pytest.mark.nightly if slow and case[2][1] > 30_000 else (),
+            marks=pytest.mark.nightly if slow and case[2][1] > 6_000 else (),
         )
         for case in PUBLISHED
     ]

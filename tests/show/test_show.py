@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.systems import VARIANTS, workers
+from tests.systems import VARIANTS, stack, workers
 from tests.trace.runs import random_trace
 from tests.trace.scenes import both_hold, clocks, granted_twice
 
@@ -113,3 +113,10 @@ def test_a_trace_without_steps_is_shown():
     )
     for form in FORMS.values():
         assert list(form(trace))
+
+
+def test_the_graph_has_the_calls_of_a_step_as_a_hint():
+    hints = [line for line in dot(random_trace(stack(), 1)) if "tooltip" in line]
+    assert hints
+    assert all(r"↓ link.route(b, " in hint or "↑ " in hint for hint in hints)
+    assert not any("tooltip" in line for line in dot(random_trace(workers(), 1)))

@@ -10,6 +10,7 @@ import pytest
 import worldline as wl
 from worldline import zoo
 from worldline.loading.loader import load
+from worldline.model.usercode import divergence
 from worldline.worlds.direct import DirectWorld
 from worldline.zoo import randtree
 from worldline.zoo.randtree.properties import one_spanning_tree
@@ -87,7 +88,12 @@ def test_the_property_that_rt3_led_to_is_violated_by_rt3():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", DIVERGENT)
-def test_each_endless_search_for_a_peer_is_found(bug: str):
+def test_each_endless_search_for_a_peer_is_found(
+    bug: str, monkeypatch: pytest.MonkeyPatch
+):
+    # What never ends is found with less patience, too.
+    monkeypatch.setattr(divergence, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(divergence, "LINE_BUDGET", 50_000)
     report = search(bug)
     assert violated(report) == ["divergence"]
     assert report.expect_violated("divergence").steps == DIVERGENT[bug]

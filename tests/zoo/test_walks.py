@@ -23,6 +23,8 @@ from worldline.trace.records import StepRecord
 from worldline.zoo import brokentree, overcast, randtree
 from worldline.zoo.overcast._messages import Unlock
 
+QUIET = "all_is_acknowledged"
+
 WALKED = {
     "randtree-rt2": ("one_spanning_tree", ""),
     "randtree-rt3": ("one_spanning_tree", "timer at n2 recovery"),
@@ -31,6 +33,12 @@ WALKED = {
     "randtree-rt12": ("one_spanning_tree", "deliver at n2 JoinReply("),
     "randtree-rt13": ("one_spanning_tree", "deliver at a JoinReply("),
     "overcast-ov1": ("locks_are_needed", "deliver at n1 LockDenied("),
+    "macetransport-3": (QUIET, "deliver at s (transport) Ack(seq=6001) from r"),
+    "macetransport-3a": (QUIET, "deliver at r (transport) Data(seq=2001, syn=1,"),
+    "macetransport-3b": (QUIET, "deliver at r (transport) Ack(seq=6001) from s"),
+    "macetransport-6": (QUIET, "deliver at r (transport) Data(seq=2003, syn=0,"),
+    "macetransport-7": (QUIET, "deliver at r (transport) Reset(seq=6002) from s"),
+    "macetransport-11": (QUIET, "deliver at s (transport) Ack(seq=6001) from r"),
     "pastry-1": ("all_have_joined", "deliver at n2 (pastry) LeafsetInfo("),
     "pastry-2": ("one_ring", "transport_error at n0 lost about n"),
     "pastry-3": ("one_ring", "deliver at n7 (pastry) InformRequest(joined=True) from"),

@@ -72,6 +72,6 @@ def _print_steps(first: PropertyReport | None, remarks: Mapping[int, str]) -> No
     """Print the run that leads to the first violation; of a long one begin and end."""
     if first is None or first.run is None:
         return
-    from worldline.runs.report import short_run
+    from worldline.runs.short_run import short_run
 
-    print_lines(short_run(first, remarks, most=_MOST))
+    print_lines(short_run(first.run, first.trace, remarks, most=_MOST))

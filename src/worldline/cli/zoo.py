@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import json
-import shlex
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 from worldline import _command
 from worldline._command import INTERRUPTED
-from worldline.cli.options import add_json, positive_seconds, print_json
+from worldline.cli.options import add_json, positive, positive_seconds, print_json
 from worldline.cli.terminal import answering
 from worldline.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from worldline.cli.zoo_runs import BugResult
     from worldline.zoo import Case
 
 SUMMARY = "list the built-in systems, find their bugs"
 
 DESCRIPTION = """\
 The zoo holds the systems of published papers, written like a user's own, with each
-published bug as a switch, and the programs of one. 'list' names them; 'run' finds their
-bugs, each with the command that 'list' shows.
+published bug as a switch, and the programs of one. 'list' names them, and says of each bug
+what is known of finding it; 'run' finds the bugs, each with the command that 'list' shows.
 """
 
 EPILOG = """\
@@ -39,40 +38,6 @@ examples:
 Exit codes of 'run': 0 every bug was found (with --controls: none was), 1 not so,
 2 bad usage, 3 interrupted.
 """
-
-OUT = Path("worldline-out")
-
-_TECHNIQUES = {
-    "check": "exhaustive",
-    "predict": "prediction",
-    "walk": "random walks",
-    "simulate": "simulation",
-}
-"""What a verb does, where its name does not say it."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BugResult:
-    """The result of one bug's or one control's command.
-
-    Attributes
-    ----------
-    paper
-        Where the bug is published.
-    found
-        Whether a violation was found.
-    verdict
-        The command's verdict; ``error`` if it could not be run.
-    """
-
-    id: str
-    paper: str
-    found: bool
-    verdict: str
-    technique: str
-    seconds: float
-    command: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -101,6 +66,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     running.add_argument(
         "--max-seconds", type=positive_seconds, metavar="S", help="a bound for each"
     )
+    running.add_argument(
+        "--jobs",
+        type=positive,
+        metavar="N",
+        help="how many run at a time (default: one for each processor)",
+    )
+    running.add_argument(
+        "--write",
+        type=Path,
+        metavar="FILE",
+        help="note in FILE, as JSON, what was found and how long it took",
+    )
     add_json(running)
 
 
@@ -114,8 +91,10 @@ def run_list(arguments: argparse.Namespace) -> int:
     systems = list(_systems())
     programs = {name: program.about for name, program in PROGRAMS.items()}
     papers = {paper: _of_paper(paper) for paper in _papers()}
+    bugs = list(_bugs())
     if arguments.json:
-        print_json({"systems": systems, "programs": programs, "papers": papers})
+        said = {"systems": systems, "programs": programs, "papers": papers}
+        print_json({**said, "bugs": bugs})
         return 0
     for system in systems:
         print(f"zoo:{system['name']}  {system['summary']}")
@@ -127,9 +106,52 @@ def run_list(arguments: argparse.Namespace) -> int:
     for paper, kinds in papers.items():
         for kind, commands in kinds.items():
             print(f"{paper}, {kind}")
+            if kind == "bugs":
+                _print_bugs([bug for bug in bugs if bug["paper"] == paper])
+                continue
             for case, command in commands.items():
                 print(f"    {case}: worldline {command}")
     return 0
+
+
+def _bugs() -> Iterator[dict[str, Any]]:
+    """Yield of each bug what is known: null for what was not recorded."""
+    from worldline import zoo
+    from worldline.cli.zoo_runs import technique_of
+
+    recorded, details = zoo.recorded(), zoo.details()
+    for name, case in zoo.bugs().items():
+        known, told = recorded.get(name), details.get(name, {})
+        yield {
+            "id": name,
+            "paper": case.paper,
+            "kind": told.get("kind", known and known.kind),
+            "nodes": known and known.nodes,
+            "technique": technique_of(case.command),
+            "faults": told.get("faults", known and known.faults),
+            "seconds": known and known.seconds,
+            "property": known and known.property,
+            "date": known and known.date,
+            "commit": known and known.commit,
+            "command": f"worldline {case.command}",
+        }
+
+
+def _print_bugs(bugs: list[dict[str, Any]]) -> None:
+    """Print a line of columns for each bug, and its command below."""
+    columns = ("id", "kind", "nodes", "technique", "faults", "seconds", "date")
+    rows = [[_shown(bug[column]) for column in columns] for bug in bugs]
+    rows.insert(0, [*columns])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row, command in zip(rows, ["", *[bug["command"] for bug in bugs]], strict=True):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print(f"    {'  '.join(cells).rstrip()}")
+        if command:
+            print(f"        {command}")
+
+
+def _shown(value: Any) -> str:
+    return "-" if value is None else str(value)
 
 
 def _systems() -> Iterator[dict[str, Any]]:
@@ -178,23 +200,37 @@ def _of_paper(paper: str) -> dict[str, dict[str, str]]:
 
 def run_bugs(arguments: argparse.Namespace) -> int:
     """Run the bugs' commands, or those of the controls."""
+    from worldline import zoo
+    from worldline.cli.zoo_runs import CaseRunner, read_noted, write_noted
+    from worldline.search.engines import processors
+
     cases = _chosen(arguments)
+    if arguments.write is not None and arguments.controls:
+        raise UsageError("of controls nothing is noted", remedy="leave --write out")
+    noted = {} if arguments.write is None else read_noted(arguments.write)
+    jobs = processors() if arguments.jobs is None else arguments.jobs
+    runner = CaseRunner(max_seconds=arguments.max_seconds, jobs=jobs)
+    seconds = {name: one.seconds for name, one in zoo.recorded().items()}
     findings: list[BugResult] = []
     interrupted = False
+    begun = time.monotonic()
     _command.begin()
     try:
-        for name, case in cases.items():
-            findings.append(_try(name, case, arguments.max_seconds))
+        for finding in runner.run(cases, seconds):
+            findings.append(finding)
             if not arguments.json:
                 with answering():
-                    _print(findings[-1], accusing=arguments.controls)
+                    _print(finding, accusing=arguments.controls)
     except KeyboardInterrupt:
         interrupted = True
+    if arguments.write is not None:
+        write_noted(arguments.write, noted, findings, zoo.details())
     with answering():
         if arguments.json:
             print_json({"bugs": [asdict(finding) for finding in findings]})
         else:
-            _print_summary(findings, len(cases), accusing=arguments.controls)
+            took = time.monotonic() - begun
+            _print_summary(findings, len(cases), took, accusing=arguments.controls)
     if interrupted:
         print("worldline: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -235,41 +271,6 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, Case]:
     return {name: cases[name] for name in arguments.cases or cases}
 
 
-def _try(name: str, case: Case, max_seconds: float | None) -> BugResult:
-    """Run a command as a user would: in a process of its own."""
-    import subprocess  # no other verb starts a process
-
-    words = shlex.split(case.command)
-    bound = [] if max_seconds is None else ["--max-seconds", str(max_seconds)]
-    begun = time.monotonic()
-    done = subprocess.run(  # noqa: S603 - our own interpreter and arguments
-        [
-            *(sys.executable, "-m", "worldline"),
-            *(*words, *bound, "--json", "--out", str(OUT / f"{name}.wl")),
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    return BugResult(
-        id=name,
-        paper=case.paper,
-        found=done.returncode == 1,
-        verdict=_verdict(done.stdout),
-        technique=_TECHNIQUES.get(words[0], words[0]),
-        seconds=round(time.monotonic() - begun, 3),
-        command=f"worldline {case.command}",
-    )
-
-
-def _verdict(output: str) -> str:
-    try:
-        return str(json.loads(output)["verdict"])
-    except (ValueError, KeyError, TypeError):
-        return "error"
-
-
 def _is_good(findings: list[BugResult], *, controls: bool) -> bool:
     return all(
         finding.found is not controls and finding.verdict != "error"
@@ -289,9 +290,10 @@ def _print(finding: BugResult, *, accusing: bool) -> None:
     )
 
 
-def _print_summary(findings: list[BugResult], wanted: int, *, accusing: bool) -> None:
+def _print_summary(
+    findings: list[BugResult], wanted: int, seconds: float, *, accusing: bool
+) -> None:
     hits = sum(finding.found for finding in findings)
-    seconds = sum(finding.seconds for finding in findings)
     word = "accused" if accusing else "found"
     left = wanted - len(findings)
     rest = f", {left} not run" if left else ""

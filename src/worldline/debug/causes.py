@@ -1,4 +1,4 @@
-"""Why a step happened: the chain of what triggered it, and its causal past."""
+"""Causes of a step: the chain of triggers that led to it, and its causal past."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Entering a step: its handler once more, line by line, on a copy of the state.
 
 What is changed there is gone afterwards: the states of the run are rebuilt from the
-trace. The handler runs with no limit of time, since somebody looks at it.
+trace. The handler runs with no limit of time, since a person steps through it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a debugger knows of a run: of some nodes of a recorded one there may be nothing."""
+"""A debugger's knowledge of a run; of nodes of a recorded one there may be none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to know of a trace before believing what the debugger shows of it."""
+"""Notes on a trace: reasons not to take all that is shown of it at face value."""
 
 from __future__ import annotations
 

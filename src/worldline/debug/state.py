@@ -8,7 +8,7 @@ from typing import Any, final
 
 from worldline.model.absent import NO_VALUE
 from worldline.model.data.content import Frozen
-from worldline.model.faults import Budget, Partition
+from worldline.model.faults import FaultBudget, Partition
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import Capability, Mailbox
 from worldline.model.network.link import CLOSED, HALF, UNKNOWN, Link
@@ -120,7 +120,7 @@ def node_state(world: World, index: int) -> NodeState:
 def network_state(world: World) -> NodeState:
     """Return what belongs to no node: partition, fault budgets, histories."""
     system, layout = world.system, world.system.layout
-    budget: Budget = world.cells[Layout.BUDGET]
+    budget: FaultBudget = world.cells[Layout.BUDGET]
     partition: Partition = world.cells[Layout.PARTITION]
     owns: dict[str, str | list[str]] = {}
     if partition.cut is not None:

@@ -1,9 +1,9 @@
 """The state after any step of a trace: replayed from the nearest checkpoint.
 
-Opening a trace runs it once, comparing each step with its record, and takes a
-checkpoint every so many steps: at most `CHECKPOINTS` of them, which share what is
+Opening a trace runs it once, comparing each step with its record, and takes
+checkpoints at intervals: at most `CHECKPOINTS` of them, which share what is
 equal. A state is then at most that many steps away. States that were asked for are
-kept, too, the latest `RECENT` of them, because whoever debugs goes to and fro.
+kept, too, the latest `RECENT` of them, because a debugging user goes to and fro.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why a fact holds in one of two runs only: what differs before it, down to the faults.
+"""Differences between two runs of which one lacks a fact, followed down to the faults.
 
 A fact that holds without faults is missing under them because each of its derivations
 is broken: a premise is missing, a row is there that must not be, or the message that

@@ -1,4 +1,4 @@
-"""What to write instead of what other languages would write, or fingers slip into."""
+"""Corrections of common mistakes: syntax of other languages, and slips of fingers."""
 
 from __future__ import annotations
 

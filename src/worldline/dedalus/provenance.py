@@ -1,4 +1,4 @@
-"""Why a fact holds in a run: the firings that derive it, and what each of them needed.
+"""Provenance of a fact in a run: the firings that derive it, and the premises of each.
 
 Firings are recorded as bindings; what they mean is worked out here, when asked for.
 """

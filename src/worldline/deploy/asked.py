@@ -1,4 +1,4 @@
-"""What a host asks of the companions beside its nodes, where they know of it."""
+"""Requests of a host to the companions beside its nodes that can answer them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The clock of a host: begins with the time of the wall, and goes forward only.
 
-Whoever sets the wall clock meanwhile changes nothing: neither timers, nor times, nor the
+Setting the wall clock meanwhile changes nothing: neither timers, nor times, nor the
 order of events.
 """
 

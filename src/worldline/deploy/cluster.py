@@ -37,7 +37,7 @@ class Cluster:
     tls
         For streams; None if they are plain.
     run
-        The same in all journals of a recording; None if whoever records makes one.
+        The same in all journals of a recording; None if the recorder makes one.
     insecure
         Whether addresses that others reach need neither.
 
@@ -55,7 +55,7 @@ class Cluster:
 
     @classmethod
     def on_loopback(cls, system: System, *, run: str | None = None) -> Cluster:
-        """Return a cluster on this machine alone, with ports that nobody uses now."""
+        """Return a cluster on this machine alone, with ports that are free now."""
         ports = free_ports(LOOPBACK, len(system.ids))
         addresses = {
             node: (LOOPBACK, port) for node, port in zip(system.ids, ports, strict=True)

@@ -1,4 +1,4 @@
-"""What a host counts of each node."""
+"""Counts of a host, kept for each of its nodes."""
 
 from __future__ import annotations
 

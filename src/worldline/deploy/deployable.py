@@ -1,4 +1,4 @@
-"""Which systems can be deployed: those whose network real sockets are."""
+"""A test whether a system can be deployed: its network has to be of real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How events run at a deployed node: handlers, what companions say of them, what follows."""
+"""Execution of events at a deployed node: handlers, verdicts of companions, effects."""
 
 from __future__ import annotations
 

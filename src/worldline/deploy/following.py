@@ -1,4 +1,4 @@
-"""What follows from a handler that has returned: sends, timers, notes in the journal."""
+"""Effects of a handler that has returned: sends, timers, notes in the journal."""
 
 from __future__ import annotations
 

@@ -59,7 +59,8 @@ class Host:
     seed
         Makes what handlers choose.
     sync, keep, on_log_failure
-        Of the journals; see `JournalOptions`.
+        Turns that are synced (``durable``, ``always``, ``never``); bytes of a journal that
+        are kept, None for all; whether a node goes on whose journal cannot be written.
     on_failure
         What becomes of a node whose handler fails: ``stop``, or ``restart`` after a
         second, then after two, and so on.
@@ -80,7 +81,7 @@ class Host:
     clock
         Shows the time to handlers; None for that of this machine.
     say
-        Takes a line for whoever watches; by default they go to standard error.
+        Takes a line for the watching user; by default they go to standard error.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a journal is to hold, and how it is kept."""
+"""Options of a journal: its contents, and how long it is kept."""
 
 from __future__ import annotations
 

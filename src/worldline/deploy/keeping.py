@@ -1,4 +1,4 @@
-"""What is kept back at a node: messages and calls that wait for guards, and who looks on."""
+"""Messages and calls held back until their guards hold, and a node's spectators."""
 
 from __future__ import annotations
 

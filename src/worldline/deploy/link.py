@@ -1,4 +1,4 @@
-"""What a node knows of its connection with one peer, and what waits for it."""
+"""One node's end of the connection with a peer, and the messages that wait for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sockets know of the node that they belong to, and of the network around it."""
+"""The environment of a node's sockets: the node itself, limits and weather."""
 
 from __future__ import annotations
 

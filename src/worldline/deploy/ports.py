@@ -1,4 +1,4 @@
-"""Ports that nobody uses, for nodes that keep theirs over several lives."""
+"""Unused ports, for nodes that keep theirs over several lives."""
 
 from __future__ import annotations
 

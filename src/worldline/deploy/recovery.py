@@ -1,4 +1,4 @@
-"""What the lives of a node before have left: its durable state, from its journal."""
+"""Recovery: the durable state that earlier lives of a node left in its journal."""
 
 from __future__ import annotations
 

@@ -12,17 +12,17 @@ hello, with a fresh nonce in `extra`, under `Seal.hello`; the other answers in t
 way. With the hello of the other each has both nonces and both incarnations, and makes
 both `StreamSeal`:
 ``stream(me, peer, ...)`` for what it sends, ``stream(peer, me, ...)`` for what it
-receives. What it sends first under its own is its hello *once more*, and then whatever
-it has to say; each tag covers the count of packets before. An end takes the other for
+receives. What it sends first under its own is its hello *once more*, and then
+its messages; each tag covers the count of packets before. An end takes the other for
 present, and lets its connection stand for the node, when that second hello has come:
 the first one may be a recording, and only who knows the secret can seal the second, since
 its key depends on a nonce that was drawn just now. The first packet that does not open
 ends the connection.
 
-What this does not do: packets can be read by all (TLS hides them); whoever has the secret
-can speak for every node; a datagram can be replayed, to a later incarnation too, and is a
-duplicate then, which the model has. Packets of another run with the same secret are
-strangers only if a name for the run was given.
+What this does not do: packets can be read by all (TLS hides them); a holder of the
+secret can speak for every node; a datagram can be replayed, to a later incarnation too,
+and is a duplicate then, which the model has. Packets of another run with the same
+secret are strangers only if a name for the run was given.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from worldline.model.errors import UsageError
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsFiles:
-    """Where the files of a host are, in PEM.
+    """The TLS files of a host, in PEM.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """A turn: what happens at a node in one round of the event loop.
 
-It is written down as one block before anything of it leaves, so that whoever received a
-message finds in its sender's journal the event that sent it.
+It is written down as one block before anything of it leaves, so that the receiver of
+a message finds in its sender's journal the event that sent it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What carries what a node sends: datagrams, connections, or nothing, to itself."""
+"""The wire below a node's sends: datagrams, connections, or the node itself."""
 
 from __future__ import annotations
 

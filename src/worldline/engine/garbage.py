@@ -1,4 +1,4 @@
-"""How often Python looks for cyclic garbage while a search fills memory."""
+"""The rhythm of garbage collection while a search fills memory."""
 
 from __future__ import annotations
 

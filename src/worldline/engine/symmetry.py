@@ -31,7 +31,7 @@ the salt ``s`` = the column for an unowned one, else
    that mentions either by the table ``exchanged[column's interner][i][value]``, and
    lets their columns change places.
 3. Neighbours with equal signatures are *tied*. If no exchange of tied neighbours
-   changes the row, as when their columns are alike and nobody tells them apart, it is
+   changes the row, as when their columns are alike and nothing tells them apart, it is
    the canonical one.
 4. Else signatures are *refined*. The new signature of ``m`` is ``mixed(old(m), 0)``,
    plus ``mixed(share + old(k), 1)`` for each mention of another member ``k`` in a

@@ -1,8 +1,8 @@
 """Random walks through the states, in plain Python.
 
 This is the reference that a compiled kernel must agree with. Every random number
-depends only on the seed, the walk and the step. So a walk is the same whoever else
-walks, and can be walked again to learn its path.
+depends only on the seed, the walk and the step. So a walk is the same beside any
+others, and can be walked again to learn its path.
 """
 
 from __future__ import annotations

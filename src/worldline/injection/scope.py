@@ -36,7 +36,7 @@ class CrashSemantics(StrEnum):
 
 @dataclass(frozen=True, order=True, slots=True)
 class Loss:
-    """All that ``src`` sends to ``dst`` in round ``time`` is lost."""
+    """The loss of all that ``src`` sends to ``dst`` in round ``time``."""
 
     time: int
     src: str
@@ -61,7 +61,7 @@ class Delay:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Crash:
-    """``node`` crashes at the beginning of round ``time``.
+    """A crash of ``node`` at the beginning of round ``time``.
 
     Attributes
     ----------

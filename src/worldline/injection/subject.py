@@ -19,7 +19,7 @@ Goal = Hashable
 
 @dataclass(frozen=True, slots=True)
 class CoverPoint:
-    """Something that has to happen in some run, or that nothing breaks says nothing.
+    """An event that has to happen in some run, lest a verdict of HOLDS say nothing.
 
     Attributes
     ----------

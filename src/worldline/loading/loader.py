@@ -1,7 +1,7 @@
 """Load a system from where the user says it is: the zoo, a file, or a package.
 
-`load` is the only entry. Whatever is wrong with the target, with the user's module
-or with the parameters ends as one `UsageError` that names the user's own line.
+`load` is the only entry. Any mistake in the target, in the user's module
+or in the parameters ends as one `UsageError` that names the user's own line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a target is that names no system: a program, a folder, a file of another kind."""
+"""Targets that name no system: a program, a folder, a file of another kind."""
 
 from __future__ import annotations
 

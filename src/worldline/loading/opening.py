@@ -1,4 +1,4 @@
-"""A system from whatever is given for one: itself, a target, or what makes it.
+"""A system from anything given for one: itself, a target, or what makes it.
 
 `open_system` is the only entry. What a target names is loaded by `loader`.
 """

@@ -29,7 +29,7 @@ _MOST_STEPS = 300
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededStep:
-    """What happens without one step of the smallest run.
+    """The consequence of leaving one step out of the smallest run.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How few deliveries a violation takes, by a search of all smaller runs.
+"""The fewest deliveries that a violation takes, by a search of all smaller runs.
 
 Runs are searched by steps. A start is one, and no delivery; so they come first, where
 that makes no difference, and the rest of a run is deliveries alone.

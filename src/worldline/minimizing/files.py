@@ -1,4 +1,4 @@
-"""What a minimisation writes: the smallest run, others that it met, a regression test."""
+"""Files of a minimisation: the smallest run, others that it met, a regression test."""
 
 from __future__ import annotations
 

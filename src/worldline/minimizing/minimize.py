@@ -19,7 +19,7 @@ from worldline.minimizing.original import Original, original_of
 from worldline.minimizing.report import DECLARED, OUTSIDE, MinimizeReport, RunSize
 from worldline.minimizing.sameness import ANY, shape, target_of
 from worldline.minimizing.seeds import FailingRuns
-from worldline.model.arguments import check_path
+from worldline.model.arguments import check_trace
 from worldline.model.errors import (
     InternalError,
     Timeless,
@@ -72,7 +72,7 @@ def minimize(trace: TracePath, options: MinimizeOptions) -> MinimizeReport:
         If the run violates nothing, or never ends; or its system has to be given.
     """
     refuse_no_asserts()
-    check_path("trace", trace)
+    check_trace(trace)
     path = Path(trace)
     return minimize_run(read(path), path, options)
 

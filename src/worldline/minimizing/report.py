@@ -147,6 +147,11 @@ class MinimizeReport(BaseReport):
         needed = self.needed or ()
         return {one.step: f"without it: {one.because}" for one in needed}
 
+    @property
+    def sizes(self) -> str:
+        """The sizes of the two runs, in words."""
+        return _sizes(self.initial, self.final)
+
     def to_json(self) -> dict[str, Any]:
         """Return the report as one JSON object."""
         return {
@@ -181,7 +186,7 @@ class MinimizeReport(BaseReport):
     def __str__(self) -> str:
         lines = [
             self.head(),
-            f"  {_sizes(self.initial, self.final)}",
+            f"  {self.sizes}",
             *self._runs(),
             *self._passes(),
             *(f"    call {one}" for one in self.contents),

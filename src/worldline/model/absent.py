@@ -1,6 +1,6 @@
 """Absent nodes: of which nothing is known in a state but that they are there.
 
-Whoever sees a part of a system, such as a node that asked its neighbours for their
+An observer of a part of a system, such as a node that asked its neighbours for their
 states, can put together a state in which the columns of all others have no value.
 That is a value of a column like any other, so states with other absent nodes are told
 apart, and tables serve all of them. An absent node runs nothing and no fault strikes it,

@@ -89,6 +89,22 @@ def check_path(what: str, given: Any) -> None:
         )
 
 
+def check_trace(given: Any) -> None:
+    """Refuse what is no place of a trace.
+
+    Raises
+    ------
+    UsageError
+        If it is something else, or None, as the trace of a property that holds is.
+    """
+    if given is None:
+        raise UsageError(
+            "the trace is None",
+            remedy="give the path of a file; what nothing violates has no trace",
+        )
+    check_path("the trace", given)
+
+
 def check_node(what: str, node: Any) -> None:
     """Refuse what is no id of a node.
 

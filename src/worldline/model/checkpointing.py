@@ -1,4 +1,4 @@
-"""What a node class says of its checkpoints: its neighbours, and what it leaves out.
+"""Checkpoints as a node class declares them: its neighbours, and the fields left out.
 
 References
 ----------
@@ -39,11 +39,12 @@ def neighbours(function: Near) -> Near: ...
 @overload
 def neighbours(*, hops: int = 1) -> Callable[[Near], Near]: ...
 def neighbours(function: Any = None, *, hops: int = 1) -> Any:
-    """Let a method say which nodes this one wants to know the states of.
+    """Let a method name the nodes whose states its node wants to know.
 
-    It is ``(self) -> Iterable[NodeId | None]``, pure, those first that matter most; None
-    stands for nobody. Without it they are the peers with which the node has connections,
-    or has exchanged datagrams lately. A node and its parts have one such method at most.
+    It is ``(self) -> Iterable[NodeId | None]``, pure, those first that matter most;
+    None stands for no node. Without it they are the peers with which the node has
+    connections, or has exchanged datagrams lately. A node and its parts have one such
+    method at most.
 
     Parameters
     ----------

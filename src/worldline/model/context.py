@@ -324,6 +324,11 @@ class Context:
         name = getattr(timer, "__name__", None) or str(timer)
         mark = mark_of(timer)
         declared = self._kind.timers.get(name)
+        if name == timer and declared is not None:
+            raise ModelError(
+                f"{self._where()} uses the text {name!r} as a timer",
+                remedy=f"pass the handler itself: {self._kind.cls.__name__}.{name}",
+            )
         if mark is None or mark.kind is not HandlerKind.TIMER or declared is None:
             raise ModelError(
                 f"{self._where()} uses the unknown timer {name!r}",

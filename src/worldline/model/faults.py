@@ -6,7 +6,7 @@ are weights of walks and of fuzzing, and live there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import final
 
@@ -61,8 +61,8 @@ class Faults:
     crashes: int | None = 0
     restarts: int | None = 0
     partitions: int | None = 0
-    nodes: tuple[NodeId, ...] | None = None
-    cuts: tuple[tuple[NodeId, ...], ...] | None = None
+    nodes: Sequence[NodeId] | None = None
+    cuts: Sequence[Sequence[NodeId]] | None = None
     break_sockets: bool = False
     others: Mapping[str, int | None] = field(default_factory=dict, hash=False)
     _struck: frozenset[NodeId] = field(
@@ -129,7 +129,7 @@ _OWN_BUDGETS = frozenset(BUDGETS) & {field.name for field in fields(Faults)}
 
 
 @final
-class Budget:
+class FaultBudget:
     """The cell that counts what is left of each fault's budget.
 
     Attributes
@@ -203,7 +203,7 @@ class Partition:
 
 
 def all_cuts(
-    nodes: Iterable[NodeId], declared: tuple[tuple[NodeId, ...], ...] | None
+    nodes: Iterable[NodeId], declared: Sequence[Sequence[NodeId]] | None
 ) -> tuple[frozenset[NodeId], ...]:
     """Return the cuts a partition chooses from: the declared, or all bipartitions."""
     members = list(nodes)

@@ -1,4 +1,4 @@
-"""What a node is told of a failure that it foresees.
+"""A failure that a node foresees, as its handler is told of it.
 
 References
 ----------

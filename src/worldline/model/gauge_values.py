@@ -1,4 +1,4 @@
-"""The values of gauges: data that nobody can change later."""
+"""The values of gauges: data that cannot change later."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ class TimedStep:
     Parameters
     ----------
     sends
-        Returns what was sent, in order; asked if somebody looks.
+        Returns what was sent, in order; called at the first look.
     lamport
-        The Lamport time; None if nobody keeps it.
+        The Lamport time; None if it is not kept.
     """
 
     # One is made for each event of a run with gauges, and most look at little of it.
@@ -109,7 +109,7 @@ class TimedStep:
         ------
         ModelError
             If the function that is declared as the gauge does not name it: a run of
-            which nobody asks for Lamport times has none.
+            which no gauge asks for Lamport times has none.
         """
         if self._lamport is None:
             raise ModelError(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from worldline.model.errors import ModelError
-from worldline.model.usercode.user_functions import check_function
+from worldline.model.usercode.user_functions import check_function, takes
 
 GuardFunction = Callable[..., bool]
 
@@ -84,11 +84,11 @@ def mark(
     if count is not None and (count < low or (high is not None and count > high)):
         raise ModelError(
             f"{function.__qualname__}{inspect.signature(function)} "
-            f"cannot be a {kind.name.lower()} handler",
+            f"cannot be a @wl.{kind.name.lower()} handler",
             remedy=f"write def {function.__name__}{kind.value.strip()}",
         )
     if when is not None:
-        _check_guard(when, f"the guard of {name}", kind, count)
+        _check_guard(when, f"the guard of {name}", function, kind, count)
     before = getattr(function, "__dict__", {}).get(MARK)
     if before is not None:
         raise ModelError(
@@ -101,7 +101,9 @@ def mark(
     return function
 
 
-def _check_guard(when: Any, what: str, kind: HandlerKind, count: int | None) -> None:
+def _check_guard(
+    when: Any, what: str, handler: Any, kind: HandlerKind, count: int | None
+) -> None:
     """Check a guard: it gets what its handler gets, but for the context."""
     if kind is HandlerKind.ON:
         check_function(when, what, arguments=3, like="lambda self, src, msg: ...")
@@ -111,8 +113,16 @@ def _check_guard(when: Any, what: str, kind: HandlerKind, count: int | None) -> 
         check_function(when, what, arguments=1, like="lambda self: ...")
     elif kind is HandlerKind.ON_PREDICTION:
         check_function(when, what, arguments=2, like="lambda self, prediction: ...")
-    else:
+    elif count is None:
         check_function(when, what, like="lambda self, ...: ...")
+    else:
+        given = list(inspect.signature(handler).parameters.values())[2:count]
+        names = ", ".join(["self", *(parameter.name for parameter in given)])
+        # Arguments with defaults may be left out, by a guard as well.
+        needed = sum(p.default is p.empty for p in given)
+        fits = any(takes(when, 1 + n) for n in range(needed, len(given) + 1))
+        arguments = None if fits else 1 + len(given)
+        check_function(when, what, arguments=arguments, like=f"lambda {names}: ...")
 
 
 def _count_parameters(function: Any) -> int | None:

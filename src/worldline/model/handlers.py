@@ -106,7 +106,7 @@ def on_prediction(
 
     Nodes that steer, or predict alone, call it for each property once in an interval at
     most, for as long as its failure is foreseen. It is no call of the workload: neither
-    a search nor a prediction makes it, nor anybody from outside. In a run it is a `call`
+    a search nor a prediction makes it, nor a call from outside. In a run it is a `call`
     like others.
 
     A guard is ``(self, prediction) -> bool``; while it is false the call waits, until a

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import math
 import re
 from collections.abc import Callable
 from typing import (
-    TYPE_CHECKING,
     Any,
     TypeAlias,
     TypeVar,
@@ -213,12 +213,21 @@ class Envelope(Sealed):
         return f"{spelt(self.message)} from {self.src}"
 
 
+def _sealed(name: str, envelope: Any) -> Any:
+    """Freeze the message of an open envelope; return an attribute that this has then."""
+    frozen = freeze(envelope.message)
+    envelope.__class__ = Envelope
+    envelope.__init__(envelope.src, envelope.part, envelope.message, frozen)
+    return getattr(envelope, name)
+
+
 class OpenEnvelope(Envelope):
     """An envelope whose message is frozen once somebody asks for its key.
 
     A node that is deployed compares none, and to freeze takes longer than many a
-    handler. Once it has its key it is an `Envelope` like any other: a class with a
-    `__getattr__` finds all of its attributes more slowly.
+    handler. Once it has its key it is an `Envelope` like any other. What is there then is
+    a property of this class: one with a `__getattr__` finds all of its attributes more
+    slowly.
     """
 
     __slots__ = ()
@@ -228,17 +237,9 @@ class OpenEnvelope(Envelope):
         self.part = part
         self.message = message
 
-    if not TYPE_CHECKING:  # types would take every name for an attribute
 
-        def __getattr__(self, name: str) -> Any:
-            if name not in Sealed.__slots__:
-                what = f"an envelope has no {name!r}"
-                raise AttributeError(what, name=name, obj=self)
-            frozen = freeze(self.message)
-            self.__class__ = Envelope
-            self.__init__(self.src, self.part, self.message, frozen)
-            return getattr(self, name)
-
+for _name in Sealed.__slots__:
+    setattr(OpenEnvelope, _name, property(functools.partial(_sealed, _name)))
 
 register_sealed(Envelope)
 register_sealed(OpenEnvelope)

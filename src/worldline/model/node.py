@@ -84,8 +84,8 @@ class NodeType:
 
     Attributes
     ----------
-    identity
-        Names of the fields that are part of a state's identity, in order.
+    names, identity
+        Names of all fields, and of those that are part of a state's identity, in order.
     on, timers, calls, upcalls
         Handlers by message class, or by name.
     reaction, called
@@ -100,6 +100,7 @@ class NodeType:
         self.cls = cls
         declared = dataclasses.fields(cls)
         self.roles = {field.name: role_of(field) for field in declared}
+        self.names = [*self.roles]
         self.identity = tuple(
             name for name, role in self.roles.items() if role is not Role.IGNORED
         )

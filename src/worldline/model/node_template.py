@@ -1,7 +1,7 @@
 """Templates: frozen nodes from which many handlers start.
 
 A local state meets many events, and most handlers change little of it or nothing. So
-what nobody can change is thawed once, and known again by identity when the node is
+immutable parts are thawed once, and known again by identity when the node is
 frozen. Of a set, dict or list of such values each handler gets a copy, which is known
 again if it still holds the very same objects. All else is thawed for each handler anew.
 """

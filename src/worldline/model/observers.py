@@ -52,7 +52,8 @@ class Step:
     event
         The event, with its kind, node, peer and payload.
     handled
-        Whether a handler took it.
+        Whether a handler took it; of events that none takes, such as the loss of a
+        message, True.
     sends
         What was sent, in order.
     choices

@@ -1,8 +1,8 @@
 """The faults of a prediction: what may befall a running system from a state on.
 
 They are a budget of their own. What a system declares in `Faults` bounds whole runs, from
-the beginning on, as it is checked; a prediction begins in the midst of one, where faults
-happen that nobody has declared.
+the beginning on, as it is checked; a prediction begins in the midst of one, where
+undeclared faults happen.
 
 References
 ----------

@@ -1,6 +1,6 @@
-"""Text that a terminal may see, whoever wrote it.
+"""Text made safe for a terminal, of any author.
 
-A name, a log line or a message can come from a file that anybody has made. Escape
+A name, a log line or a message can come from a foreign file. Escape
 sequences in it could rewrite what stands above, and marks that change the direction of
 text could make one thing look like another, so neither reaches a terminal.
 """

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
+from worldline.model.arguments import named
 from worldline.model.data.identity import NodeId
+from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
 from worldline.model.usercode.user_errors import spelt
@@ -28,6 +30,11 @@ class Pattern:
         The event's kind; None for `settle`.
     choices
         The indices of the options that its handler takes.
+
+    Raises
+    ------
+    ModelError
+        If something else stands in the place of a node.
     """
 
     kind: Kind | None
@@ -36,6 +43,16 @@ class Pattern:
     peer: NodeId | None = None
     payload: Any = None
     choices: Choices = ()
+
+    def __post_init__(self) -> None:
+        places: tuple[Any, ...] = (self.node, self.peer)
+        for given in places:
+            if given is not None and not isinstance(given, NodeId):
+                kind = "settle" if self.kind is None else self.kind.value
+                raise ModelError(
+                    f"wl.events.{kind}(...) has {named(given)} in the place of a node",
+                    remedy="the first argument is the node where it happens",
+                )
 
     def matches(self, event: Event) -> bool:
         """Say whether an event fits."""

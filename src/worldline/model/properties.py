@@ -186,7 +186,7 @@ def _named(predicate: Callable[[View], Any], kind: PropertyKind) -> Property:
 
 
 def safety(predicate: Callable[[View], Any]) -> Property:
-    """Declare what must hold in every reachable state."""
+    """Declare a property that must hold in every reachable state."""
     return _named(predicate, PropertyKind.SAFETY)
 
 
@@ -201,7 +201,7 @@ def liveness(
     *,
     confidence: Callable[[View], Any] | None = None,
 ) -> Property | Callable[[Callable[[View], Any]], Property]:
-    """Declare what must hold eventually, and for good.
+    """Declare a property that must hold eventually, and for good.
 
     Parameters
     ----------
@@ -235,5 +235,5 @@ def _given(predicate: Callable[[View], Any] | None) -> Callable[[View], Any]:
 
 
 def sometimes(predicate: Callable[[View], Any]) -> Property:
-    """Declare what must hold in at least one reachable state."""
+    """Declare a property that must hold in at least one reachable state."""
     return _named(predicate, PropertyKind.SOMETIMES)

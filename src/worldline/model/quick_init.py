@@ -1,6 +1,6 @@
 """The `__init__` of messages that are nothing but their parameters, written for speed.
 
-A message is made for whatever is sent. What `dataclasses` writes for a frozen class stores
+A message is made for each send. What `dataclasses` writes for a frozen class stores
 each parameter by a call, and calls `__post_init__`, which goes over all of them again to
 settle them. Here each is settled as it is stored, and an int or a text is only looked at.
 """

@@ -15,7 +15,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.declared import Boot, Declared, Unhandled
 from worldline.model.errors import ModelError
-from worldline.model.faults import Budget, Faults, Partition, all_cuts
+from worldline.model.faults import FaultBudget, Faults, Partition, all_cuts
 from worldline.model.gauges import Gauge
 from worldline.model.network import (
     Capability,
@@ -42,7 +42,7 @@ from worldline.model.validate import (
 from worldline.model.view import View
 from worldline.model.workload import Script, Whenever
 
-Cell: TypeAlias = Hidden | Mailbox | Budget | Partition | Record
+Cell: TypeAlias = Hidden | Mailbox | FaultBudget | Partition | Record
 
 INJECTED = ("drops", "connection_errors", "crashes", "restarts")
 """The faults that can be injected, by their names in `Faults`."""
@@ -118,7 +118,7 @@ class System(Declared):
         the message stays. For unordered networks.
     open_workload
         Whether any other call of a node can be made, too, with arguments that come from
-        outside: by whoever runs the system step by step. A search makes the calls of
+        outside: by a driver of the system, step by step. A search makes the calls of
         the workload alone, and refuses a system that has none.
     symmetry
         Groups of nodes that are alike, each made by `symmetric` or given as ids.
@@ -293,7 +293,7 @@ class System(Declared):
         return changed.under_injection(self.injected, self.free_faults)
 
     def under_injection(self, scope: str, faults: tuple[str, ...] = INJECTED) -> System:
-        """Return this system with its faults decided by whoever injects them.
+        """Return this system with its faults decided by an injector.
 
         By default messages may be lost, connections break, nodes crash and start again
         as often as they are told to, as far as the network has such faults; but no node
@@ -365,7 +365,7 @@ class System(Declared):
         """Return a fresh cell for a column that is not local, in its initial state."""
         spec = self.layout.columns[column]
         if spec.kind is ColumnKind.BUDGET:
-            return Budget(self.faults)
+            return FaultBudget(self.faults)
         if spec.kind is ColumnKind.PARTITION:
             return Partition(self.cuts)
         if spec.kind is ColumnKind.OBSERVER:
@@ -377,7 +377,7 @@ class System(Declared):
     def cells_around(self) -> list[Cell]:
         """Return fresh cells for the columns before those of the nodes."""
         records = map(Record, self.observers)
-        return [Budget(self.faults), Partition(self.cuts), *records]
+        return [FaultBudget(self.faults), Partition(self.cuts), *records]
 
     def cells(self) -> list[Cell | None]:
         """Return fresh cells for all columns; None in the place of local ones."""

@@ -1,10 +1,11 @@
 """The third verdict: what a predicate says of a state of which not enough is known.
 
 A state may have *absent* nodes, of which nothing is known (`absent`). A predicate that
-looks at one is neither true nor false there, but *unseen*. A form over all nodes that is
-true for those that can be seen has an *open* answer: it is true or false, and nobody
-knows which. So whoever asks it is evaluated with each open answer true and false; what
-all these ways agree on is the verdict, as it is in the state that is not known.
+looks at one is neither true nor false there, but *unseen*. A form over all nodes that
+is true for those that can be seen has an *open* answer: it is true or false, and it is
+unknown which. So a predicate that asks it is evaluated with each open answer true and
+false; what all these ways agree on is the verdict, as it is in the state that is not
+known.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Reader(Protocol):
 
 @final
 class View:
-    """All nodes, timers and messages of one state.
+    """A view of one state: all nodes, timers and messages.
 
     ``view[node].field`` reads a field; reading an ignored field is an error, and
     crashed nodes are included.

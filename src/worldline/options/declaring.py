@@ -29,6 +29,7 @@ from typing import (
 
 from worldline.model.arguments import named
 from worldline.model.errors import UsageError
+from worldline.options.defaults import in_force
 from worldline.options.values import File, InPython, OptionKind
 
 T = TypeVar("T")
@@ -168,6 +169,19 @@ class VerbOptions:
         object.__setattr__(made, "given", frozenset(given))
         return made
 
+    def with_defaults(self, values: Mapping[str, Any]) -> Self:
+        """Return them with other defaults: a value for each name that was not given.
+
+        Those of names that there are not say nothing, and none counts as given.
+        """
+        own = {one.name for one in options_of(type(self))} - self.given
+        other = {name: value for name, value in values.items() if name in own}
+        if not other:
+            return self
+        made = dataclasses.replace(self, **other)
+        object.__setattr__(made, "given", self.given)
+        return made
+
     @classmethod
     def remedy(cls, name: str) -> str:
         """Return what to write instead of an option that there is not."""
@@ -263,7 +277,14 @@ def verb(
                     "options by name",
                     remedy=f"write {function.__name__}({subject}, ...)",
                 )
-            return function(args[0], cls.of(**given))
+            options = cls.of(**given)
+            defaults = in_force()
+            if defaults is None:
+                return function(args[0], options)
+            options = options.with_defaults(defaults.values)
+            answer = function(args[0], options)
+            defaults.note(args[0], options, answer)
+            return answer
 
         del called.__dict__["__wrapped__"]  # its parameters are others
         called.__signature__ = _signature(function, subject, cls)  # type: ignore[attr-defined]

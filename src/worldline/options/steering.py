@@ -71,8 +71,8 @@ class ModeOptions(VerbOptions):
     )
     on_unseen: Literal["allow", "refuse"] = option(
         "allow",
-        "what is done with an event of which nobody can say what it makes of a property, "
-        "as too little is known of a neighbour (default: allow)",
+        "what is done with an event whose effect on a property is unknown, as too little "
+        "is known of a neighbour (default: allow)",
         Choice("allow", "refuse"),
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline.model.amounts import refuse_other_than_whole
-from worldline.model.arguments import check_path, named
+from worldline.model.arguments import check_trace, named
 from worldline.model.errors import UsageError
 from worldline.querying.duck import Connection, connected, database, errors_told, shut
 from worldline.querying.tables import load
@@ -107,9 +107,7 @@ def opened(
 
     It can still write files: `shut` it before anybody's statement is run.
     """
-    if trace is None:
-        raise UsageError("the trace is None", remedy="give the path of a file")
-    check_path("the trace", trace)
+    check_trace(trace)
     refuse_other_than_whole(threads=threads, max_memory=max_memory)
     database()
     with (

@@ -1,4 +1,4 @@
-"""What became of each message and each timer, from the steps that began and ended it."""
+"""Lives of messages and timers, from the steps that began and ended them."""
 
 from __future__ import annotations
 

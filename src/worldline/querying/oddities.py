@@ -1,4 +1,4 @@
-"""What a step cannot say: the checks of those lines that are not read strictly."""
+"""Oddities of steps: checks of those lines that are not read strictly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there was before the first step: the first values, and what was pending."""
+"""The opening of a run: first values and pending events, before the first step."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from worldline.model.events import Schedule
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
+from worldline.options.defaults import in_force
 from worldline.runs.confirm import Expected, confirm
 from worldline.runs.explain import explain
 from worldline.runs.lasso import objection
@@ -34,6 +35,7 @@ from worldline.worlds.direct import DirectWorld
 from worldline.worlds.world import Snapshot
 
 DIRECTORY = Path("worldline-out")
+"""The folder of traces that nobody gave a place, unless defaults say another."""
 
 MINIMIZE = "minimize"
 """What stands in a trace that was minimised as that which found its run."""
@@ -42,8 +44,13 @@ _SHORT = 12
 """Deliveries of a run that anybody can read as it is."""
 
 
-def file_of(system: str, what: str, folder: Path = DIRECTORY) -> Path:
+def file_of(system: str, what: str, folder: Path | None = None) -> Path:
     """Return the usual place of a trace.
+
+    Parameters
+    ----------
+    folder
+        Where it is, if not where defaults or `DIRECTORY` say.
 
     Examples
     --------
@@ -51,6 +58,9 @@ def file_of(system: str, what: str, folder: Path = DIRECTORY) -> Path:
     'worldline-out/two-locks-mutex.wl'
     """
     stem = re.sub(r"[^\w.-]+", "-", f"{system}-{what}").strip("-")
+    if folder is None:
+        defaults = in_force()
+        folder = DIRECTORY if defaults is None else defaults.folder or DIRECTORY
     return folder / f"{stem}.wl"
 
 
@@ -102,10 +112,17 @@ def _minimize_of(run: Trace, file: Path, target: str | None) -> str | None:
         return None
     if run.state is not None and run.state.absent:
         return None
-    is_shown_by_a_state = end.cycle is None and end.kind != PropertyKind.LIVENESS.value
-    if not is_shown_by_a_state or end.deliveries <= _SHORT:
+    if not shown_by_a_state(run) or end.deliveries <= _SHORT:
         return None
     return command("minimize", file, target)
+
+
+def shown_by_a_state(run: Trace) -> bool:
+    """Say whether the last state of a run shows its violation, as that of a part may."""
+    end = run.end
+    if end is None or end.cycle is not None:
+        return False
+    return end.kind != PropertyKind.LIVENESS.value
 
 
 def _is_of_states(prop: Property, world: DirectWorld) -> bool:
@@ -192,7 +209,7 @@ class Evidence:
         is_written: bool,
         engine: str,
         seed: int,
-        folder: Path = DIRECTORY,
+        folder: Path | None = None,
         drawn: Mapping[str, Json] | None = None,
     ) -> None:
         self.engine = engine

@@ -1,4 +1,4 @@
-"""Why a property is false in a state: what decided, and what it had looked at."""
+"""Explanations of a false property: the part that decided, and the values it read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed on request only: each is asked for here."""
+"""Extras, installed on request only; each is imported here."""
 
 from __future__ import annotations
 

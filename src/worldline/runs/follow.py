@@ -61,7 +61,7 @@ _SAFETY = PropertyKind.SAFETY.value
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed(BaseReport):
-    """What became of a schedule.
+    """The result of following a schedule.
 
     Attributes
     ----------

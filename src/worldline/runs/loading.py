@@ -1,8 +1,8 @@
 """From a trace to its system: what a file names is a hint for people.
 
-Whoever sends a trace could name any function in it, and loading a system runs code. So
-only a system of the zoo is loaded because a file says so; all else has to be named by
-whoever reads the file.
+The sender of a trace could name any function in it, and loading a system runs code. So
+only a system of the zoo is loaded because a file says so; all else has to be named
+by the reader of the file.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.loading.predicates import with_predicates
-from worldline.model.arguments import check_path
+from worldline.model.arguments import check_trace
 from worldline.model.errors import refuse_no_asserts
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
@@ -88,7 +88,7 @@ def replay(
         predicates.
     """
     refuse_no_asserts()
-    check_path("the trace", path)
+    check_trace(path)
     if Path(path).is_dir():
         return _replay_folder(path, system, parameters, predicates)
     trace = read(path, partial=True)

@@ -93,10 +93,10 @@ class Replayed(BaseReport):
     is_judged
         Whether what is said is that of properties judged after each step: of all in a
         recorded run that violates nothing, or for that file; else of those of safety, where
-        no violation was recorded, and one is violated, or nobody knows.
+        no violation was recorded, and one is violated, or unknown.
     undecided, unknown
         The liveness properties among them that are false at the end, and not due there;
-        and those of which nobody knows, as a journal of the run is missing, or a
+        and those that are unknown, as a journal of the run is missing, or a
         node is absent.
     """
 
@@ -147,7 +147,7 @@ class Replayed(BaseReport):
         """Raise `PropertyFailed` if the run violates something, or went otherwise."""
         __tracebackhide__ = True
         if not self.reproduced or self.verdict is Verdict.VIOLATED:
-            raise PropertyFailed(self.told())
+            raise PropertyFailed(self.told(), self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the replay as one JSON object."""

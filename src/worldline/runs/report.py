@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, final
@@ -13,10 +13,9 @@ from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.printable import one_line, printable
 from worldline.model.verdicts import Verdict
 from worldline.runs.alarms import Alarms, alarm_lines
-from worldline.runs.loading import command
 from worldline.runs.record import UNDECLARED
+from worldline.runs.short_run import short_run
 from worldline.show.phrases import deadline_phrase
-from worldline.show.steps import run_lines
 from worldline.trace.format import to_json
 from worldline.trace.records import SpanRecord, Trace
 from worldline.trace.schema import dump
@@ -76,7 +75,17 @@ def refuse_to_hold(how: str = "one run never shows") -> NoReturn:
 
 
 class PropertyFailed(WorldlineError, AssertionError):
-    """A system that was expected to hold does not, or it is not known."""
+    """A system that was expected to hold does not, or it is not known.
+
+    Attributes
+    ----------
+    report
+        The report in which that stands; None where it came from another process.
+    """
+
+    def __init__(self, what: str, report: BaseReport | None = None) -> None:
+        super().__init__(what)
+        self.report = report
 
 
 @final
@@ -89,7 +98,7 @@ class PropertyReport:
     kind
         ``safety``, ``liveness`` or ``sometimes``.
     trace
-        The file of the counterexample, or of the witness of a ``sometimes``.
+        The file of the counterexample; None for what is only reached.
     steps
         How many events lead there from state 0.
     replay
@@ -110,7 +119,7 @@ class PropertyReport:
         Where one run was followed from event to event: when it was false; see
         `Alarms`, which counts these, for which ones.
     alarms
-        How often it was false; None where nobody counted.
+        How often it was false; None where it was not counted.
     words
         What is printed in the place of the verdict, where that says more.
     unseen
@@ -295,7 +304,7 @@ class BaseReport:
         """
         __tracebackhide__ = True
         if self.verdict is not Verdict.HOLDS:
-            raise self.FAILURE(self.told())
+            raise self.FAILURE(self.told(), self)
 
     def expect_no_violation(self) -> None:
         """Raise `PropertyFailed` if anything is violated; UNKNOWN is no violation.
@@ -309,7 +318,7 @@ class BaseReport:
         """
         __tracebackhide__ = True
         if self.verdict is Verdict.VIOLATED or self.violated is not None:
-            raise self.FAILURE(self.told())
+            raise self.FAILURE(self.told(), self)
 
     def expect_violated(self, name: str) -> PropertyReport:
         """Return the report on a property that is violated.
@@ -326,7 +335,8 @@ class BaseReport:
         for report in self.properties:
             if report.name == name and report.verdict is Verdict.VIOLATED:
                 return report
-        raise self.FAILURE(f"{name} was expected to be violated\n{self.told()}")
+        said = f"{name} was expected to be violated\n{self.told()}"
+        raise self.FAILURE(said, self)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data; a verb adds its own keys."""
@@ -334,8 +344,10 @@ class BaseReport:
 
     def told(self) -> str:
         """Return the report and, if something is violated, its run in short."""
-        steps = short_run(self.violated, self.remarks())
-        return printable("\n".join([str(self), *steps]))
+        first, lines = self.violated, [str(self)]
+        if first is not None and first.run is not None:
+            lines += short_run(first.run, first.trace, self.remarks())
+        return printable("\n".join(lines))
 
     def base_json(self) -> dict[str, Any]:
         """Return the keys `BASE`; the run is that of the first property violated."""
@@ -350,39 +362,3 @@ class BaseReport:
             "steps": None if first is None else first.steps,
             "replay": None if first is None else first.replay,
         }
-
-
-_FIRST, _LAST = 10, 29
-"""How many lines of a long run are shown, of its beginning and of its end."""
-
-
-def short_run(
-    failed: PropertyReport | None,
-    remarks: Mapping[int, str] | None = None,
-    *,
-    most: int | None = None,
-) -> Iterator[str]:
-    """Yield the steps of a violation's run; of many lines the first and the last.
-
-    Nothing if there is no run, as where no trace was wanted.
-
-    Parameters
-    ----------
-    remarks
-        What is to be said of steps, by their numbers.
-    most
-        How many lines are not many yet.
-    """
-    if failed is None or failed.run is None:
-        return
-    lines = [one_line(line) for line in run_lines(failed.run, remarks)]
-    yield ""
-    if len(lines) <= (most or _FIRST + _LAST + 1):
-        yield from lines
-        return
-    where = "the run of this report"
-    if failed.trace is not None:
-        where = command("show", failed.trace, None)
-    yield from lines[:_FIRST]
-    yield f"... {len(lines) - _FIRST - _LAST} lines left out; all of them: {where}"
-    yield from lines[-_LAST:]

@@ -12,7 +12,7 @@ from typing import final
 
 from worldline.model.absent import unknown_in
 from worldline.model.events import Choices, Event, Schedule
-from worldline.model.faults import Budget, Faults
+from worldline.model.faults import FaultBudget, Faults
 from worldline.model.semantics.execute import Failure
 from worldline.model.semantics.hidden import Status
 from worldline.model.semantics.layout import Layout
@@ -182,7 +182,7 @@ def _charged(start: Start, faults: Faults) -> Start:
 
 def _with_budget(snapshot: Snapshot, faults: Faults) -> Snapshot:
     columns = list(snapshot)
-    columns[Layout.BUDGET] = Budget(faults).freeze()
+    columns[Layout.BUDGET] = FaultBudget(faults).freeze()
     return tuple(columns)
 
 

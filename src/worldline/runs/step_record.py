@@ -1,6 +1,6 @@
 """The records of steps: an event and what it led to, as a trace spells them.
 
-A record is made from what happened alone, so whoever sees an event and its outcome can
+A record is made from what happened alone, so an event and its outcome are enough to
 write one down; see `Recorder` for one who runs a world.
 """
 

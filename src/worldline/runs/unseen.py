@@ -1,4 +1,4 @@
-"""What is known of a recorded run, and of one that begins where some nodes are absent.
+"""Knowledge of a recorded run, and of one that begins where some nodes are absent.
 
 What is not known is *unseen*, as the model says. Of a recording of which journals are
 missing, histories and gauges follow the events of all nodes, so they are unknown with

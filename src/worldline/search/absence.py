@@ -1,4 +1,4 @@
-"""What is said of a search that begins in a state of which some is not known."""
+"""Remarks on a search that begins in a state of which some is unknown."""
 
 from __future__ import annotations
 

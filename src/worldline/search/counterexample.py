@@ -15,7 +15,7 @@ from worldline.engine.exploration import Hit
 from worldline.engine.tables import Entry, Leaf, Row
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import DIRECTORY, Evidence, Witnessed
+from worldline.runs.evidence import Evidence, Witnessed
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
@@ -78,7 +78,7 @@ class Counterexamples:
         write: bool,
         engine: str,
         seed: int,
-        folder: Path = DIRECTORY,
+        folder: Path | None = None,
         drawn: Mapping[str, Json] | None = None,
     ) -> None:
         self.starts = beginning.starts

@@ -1,4 +1,4 @@
-"""What a step did, in order: timers, messages, log lines, and calls between services.
+"""Effects of a step, in order: timers, messages, log lines, and calls between services.
 
 Of one service, timers come first, then messages, then what it logged. A call of another
 stands where it was made, and what was done inside it is indented below.

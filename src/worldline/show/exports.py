@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from worldline.model.kinds import KINDS
+from worldline.show.effects import effect_lines
 from worldline.show.phrases import event_phrase, short_phrase, verdict_phrase
 from worldline.trace.causality import (
     NETWORK,
@@ -31,6 +32,8 @@ _WIDEST = 60
 
 def dot(trace: Trace) -> Iterator[str]:
     """Yield the event graph: a cluster per node, an edge per message.
+
+    Whoever points at a step with calls between services sees those.
 
     Of a trace of more than `MOST_IN_DOT` steps only the latest of the last step's
     causal past are drawn.
@@ -66,7 +69,9 @@ def _cluster(
     for step in steps:
         text = shorten(f"{step.step} {short_phrase(step, trace.header)}", _WIDEST)
         color = "red" if step.failure is not None else "black"
-        yield f"    {_dot_name(step.step)} [label={_quoted(text)}, color={color}];"
+        calls = "\n".join(effect_lines(step)) if step.calls else ""
+        hint = f", tooltip={_quoted(calls)}" if calls else ""
+        yield f"    {_dot_name(step.step)} [label={_quoted(text)}, color={color}{hint}];"
     yield "  }"
 
 

@@ -1,4 +1,4 @@
-"""A campaign: the best run so far, and whoever proposes better ones.
+"""A campaign: the best run so far, and the source of better ones.
 
 What decides is counted, never timed: the same run and the same options give the same
 result. Time and Ctrl-C only end it earlier.

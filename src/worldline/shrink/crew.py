@@ -1,9 +1,9 @@
 """A crew: processes that run candidates beside the one that they were forked off.
 
-All take groups of candidates from one pipe, this process too, and write what came of them
-to another. What they need to know of a group stands in memory that they share. Nothing
-depends on who is fast: whoever waits for a group too long runs it as well, so one that is
-stuck, or was killed, is missed by nobody.
+All take groups of candidates from one pipe, this process too, and write what came of
+them to another. What they need to know of a group stands in memory that they share.
+Nothing depends on who is fast: a process that waits for a group too long runs it as
+well, so one that is stuck, or was killed, is not missed.
 """
 
 from __future__ import annotations

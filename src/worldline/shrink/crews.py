@@ -1,4 +1,4 @@
-"""When there is a crew: where there is enough to do for several processes, and memory."""
+"""The choice of a crew: only for work enough for several processes, and with memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What crosses from one process to another: the best run, and what is wanted of it.
+"""Data that crosses from process to process: the best run, and candidates of it.
 
 A step is known by its place in the best run; an event, to processes that were forked off
 one that knew it, by its number there. Only what came up later is spelt out.

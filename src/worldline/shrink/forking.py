@@ -1,6 +1,6 @@
 """Processes that are forked off this one: they know what it knows, and do some of its work.
 
-Handlers are Python and systems are objects, made of whatever: another process has them
+Handlers are Python and systems are objects, made of anything: another process has them
 only as a copy of this one. Where there is no fork, one process does everything.
 """
 

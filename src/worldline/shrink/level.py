@@ -1,4 +1,4 @@
-"""What is known of the smallest run: which events it cannot lose."""
+"""The level of the smallest run: the events that it cannot lose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a minimisation: now and then how far it is, at the end what each pass did."""
+"""Progress of a minimisation, reported at intervals, and the result of each pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import final
 @final
 @dataclass(frozen=True, slots=True)
 class PassReport:
-    """What one pass came to.
+    """The result of one pass.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class PassReport:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShrinkProgress:
-    """How far a minimisation has come.
+    """The progress of a minimisation.
 
     Attributes
     ----------

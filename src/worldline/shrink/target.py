@@ -1,7 +1,7 @@
 """The target: what a run has to violate, still, to count.
 
 A property is the same by its name; an exception by its class and the function that
-raised it; a handler that does not return, and a message that nobody takes, by handler
+raised it; a handler that does not return, and a message without a taker, by handler
 and class.
 """
 

@@ -1,9 +1,9 @@
 """Steering: a node that sees what may go wrong next, and steps aside.
 
-`snapshots` gathers what a node and its neighbours are in at one time; from there `steering`
-has predicted what may follow, and keeps it from happening; what nobody saw coming, `checking`
-catches. On a host a process of its own predicts (`process`). `deployed` and `simulating` are
-what users call.
+`snapshots` gathers what a node and its neighbours are in at one time; from there
+`steering` has predicted what may follow, and keeps it from happening; an unforeseen
+failure is caught by `checking`. On a host a process of its own predicts (`process`).
+`deployed` and `simulating` are what users call.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""What stands beside deployed nodes: companions, and their predictor's process.
+"""Steering beside deployed nodes: companions, and the process of their predictor.
 
 `steered` is what programs call, `companions_for` what ``worldline run`` does.
 """
@@ -64,7 +64,7 @@ class SteeredHostOptions(ModeOptions):
 def steered(
     system: System | Callable[..., System], options: SteeredHostOptions
 ) -> AbstractAsyncContextManager[Sequence[Companion]]:
-    """Have what stands beside the nodes of a host and sees their failures coming.
+    """Start companions that see the failures of a host's nodes coming.
 
     It is given to `Host` inside the block, in the same event loop; once the block is left,
     what predicts there has ended::

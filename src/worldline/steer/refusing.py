@@ -1,4 +1,4 @@
-"""What a node can do instead of an event that it refuses: what its network may do by itself.
+"""Refusals open to a node: substitutes that its network may produce by itself.
 
 References
 ----------

@@ -1,10 +1,10 @@
-"""What safety properties look at: a change of anything else makes none of them false.
+"""Fields that safety properties read: a change of any other makes none of them false.
 
 Which fields these are is read off the code of the properties, and of all that this can
-reach: each name that stands there and is a field's. So there may be too many of them, and
-never too few; where code may ask for fields by names that it makes up, or calls what
-nobody can read, it is all of them. The libraries of Python and of Worldline name no field
-by themselves, so their code is not read.
+reach: each name that stands there and is a field's. So there may be too many of them,
+and never too few; where code may ask for fields by names that it makes up, or calls
+code without a source, it is all of them. The libraries of Python and of Worldline name
+no field by themselves, so their code is not read.
 """
 
 from __future__ import annotations

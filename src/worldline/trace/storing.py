@@ -1,8 +1,8 @@
 """Files that are written whole or not at all.
 
-Whoever is killed, or runs out of disk, while a file is written leaves the old one, or
-none; so do two that write the same file at once. The draft of one that was killed may
-stay beside it; nothing reads drafts.
+A process that is killed, or runs out of disk, while it writes a file leaves the old
+one, or none; so do two that write the same file at once. The draft of one that was
+killed may stay beside it; nothing reads drafts.
 """
 
 from __future__ import annotations

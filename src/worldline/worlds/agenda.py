@@ -1,4 +1,4 @@
-"""What is to come in a run by the clock, and what waits for its chance.
+"""The agenda of a run by the clock: events to come, and those that wait for a chance.
 
 Entries are kept in slots of time, and put in order when the time of their slot comes: of
 a million nodes each entry is then compared with few others, which are near in memory.

@@ -1,4 +1,4 @@
-"""What messages carry beside them in a run by the clock, which no state of a system has."""
+"""Data that messages carry beside their content by the clock, outside all states."""
 
 from __future__ import annotations
 

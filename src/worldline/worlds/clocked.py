@@ -7,7 +7,7 @@ of the direct world.
 
 A node costs its object and its hidden state; one context of each class goes from node to
 node. What is under way stands in the agenda of the simulation alone, unless the network
-has to know of it (connections, queues), or somebody looks: from then on it is in
+has to know of it (connections, queues), or a view reads it: from then on it is in
 mailboxes as well.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
-from worldline.model.data.settling import settle_fields
+from worldline.model.data.settling import AS_THEY_ARE, settle_fields
 from worldline.model.data.values import freeze
 from worldline.model.events import Event
 from worldline.model.instruments import Instruments
@@ -171,6 +171,7 @@ class ClockedWorld:
         self.then: Callable[[int], None] | None = None
         self.view = View(system, LiveReader(self))
         self._first = system.layout.first
+        self._ids, self._types = system.ids, system.types
         self._fill = fill
         self._mail: list[Mailbox] | None = None
         self._contexts: dict[NodeType, Any] = {
@@ -270,21 +271,23 @@ class ClockedWorld:
 
         Nobody observes, and what is consumed has been taken out.
         """
-        system, door = self.system, self.door
-        me, kind, node = system.ids[index], system.types[index], self.nodes[index]
-        door.index = index
+        door, kind, node = self.door, self._types[index], self.nodes[index]
+        me, series = self._ids[index], self.series
+        door.index, door.clock = index, now
         door.begin(me)
-        door.clock = now
         context = self._contexts[kind]
         context.move(me, node)
-        series = self.series
         series.enter(mark_of(handler))
         try:
             result = run_plain(kind, node, context, door, handler, arguments)
             if type(result) is Failure:
                 self.failure = result
                 return result
-            settle_fields(node.__dict__)
+            fields = node.__dict__
+            for value in fields.values():  # in most there is nothing to settle
+                if type(value) not in AS_THEY_ARE:
+                    settle_fields(fields)
+                    break
             if self.then is not None:
                 self.then(index)
         finally:

@@ -105,17 +105,26 @@ class CollectingDoor(ABC):
         self.clock_read = False
         self.answer: Any = None
         self.written: Collection[str] | None = None
+        self.sends: list[tuple[NodeId, str, Any, bool]] = []
+        self.timers: list[tuple[PendingTimer, float | None]] = []
+        self.choices: list[int] = []
+        self._log: list[str] = []
+        self._widths: list[int] = []
 
     def begin(self, me: NodeId) -> None:
         """Prepare for a handler at a node."""
         self.me = me
         self.next_number: int | None = None
-        self.sends: list[tuple[NodeId, str, Any, bool]] = []
-        self.timers: list[tuple[PendingTimer, float | None]] = []
-        self._log: list[str] = []
-        self.choices: list[int] = []
-        self._widths: list[int] = []
         self._pending: dict[PendingTimer, bool] | None = None
+        # Somebody may have what the last one did, but nobody keeps a list that is empty.
+        if self.sends:
+            self.sends = []
+        if self.timers:
+            self.timers = []
+        if self.choices:
+            self.choices, self._widths = [], []
+        if self._log:
+            self._log = []
         if self.bounded:
             self._taken: dict[NodeId, int] = {}
 
@@ -240,9 +249,9 @@ class CollectingDoor(ABC):
         return Collected(
             self.me,
             result,
-            self.sends,
-            self.timers,
-            self._log,
-            self.choices,
-            self._widths,
+            self.sends or (),
+            self.timers or (),
+            self._log or (),
+            self.choices or (),
+            self._widths or (),
         )

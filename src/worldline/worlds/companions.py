@@ -26,7 +26,7 @@ NOTHING_JUDGED = (
 
 
 class Instead(enum.Enum):
-    """What happens instead of an event that is blocked or undone."""
+    """The substitute for an event that is blocked or undone."""
 
     CONSUMED = "consumed"
     """A message is lost, an error is not heard of."""
@@ -40,7 +40,7 @@ class Instead(enum.Enum):
 
 
 class Effects(Protocol):
-    """What a handler did, as far as nothing of it has left yet.
+    """The effects of a handler, as long as none of them has left.
 
     Attributes
     ----------
@@ -49,8 +49,8 @@ class Effects(Protocol):
     timers
         Those that were set, with their delays, or cancelled with None.
     written
-        The names of the node's fields that it has changed, of a part its own; None if
-        nobody has looked.
+        The names of the node's fields that it has changed, of a part its own; None
+        if not looked at.
     """
 
     @property
@@ -66,11 +66,11 @@ class Beside(Protocol):
 
     @property
     def me(self) -> NodeId:
-        """Which node."""
+        """The id of the node."""
 
     @property
     def incarnation(self) -> int:
-        """Which of its lives, from 1 on."""
+        """The number of its life, from 1 on."""
 
     @property
     def lamport(self) -> int:
@@ -103,7 +103,7 @@ class Beside(Protocol):
         """Return the life of a peer with which a connection is open; None without one."""
 
     def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
-        """Let something be done after so many seconds, if this life lasts until then.
+        """Call `action` after some seconds, if this life lasts until then.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Beside(Protocol):
 
 
 class Companion:
-    """A companion that does nothing; others override what they need.
+    """The base of companions: it does nothing, and others override what they need.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
-from worldline.model.faults import Budget, Partition
+from worldline.model.faults import FaultBudget, Partition
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope, OpenEnvelope
 from worldline.model.network import Capability, Mailbox, carrier
@@ -80,13 +80,13 @@ class Courier:
             system, lambda world: DrawingDoor(world, chance), self._fill
         )
         self._partition: Partition = world.around[Layout.PARTITION]
-        self._budget: Budget = world.around[Layout.BUDGET]
+        self._budget: FaultBudget = world.around[Layout.BUDGET]
 
     def send(self, index: int) -> None:
         """Send what the last handler, at a node, has sent."""
-        world, system = self.world, self._system
+        world, system, conditions = self.world, self._system, self._conditions
         now, me, abilities = self._agenda.now, system.ids[index], self._abilities
-        links, accompany = self._links, self.accompany
+        links, accompany, drawn = self._links, self.accompany, self._chance.at
         for dst, part, message, taken in world.door.sends:
             if not taken:
                 continue
@@ -98,14 +98,18 @@ class Courier:
             to, left = system.index[dst], now
             if links is not None and to != index:
                 left = links.leave(index, message, left)
-            at = left + self.latency(index, to, count)
+            if conditions.between is None:  # which is what `latency` does
+                chance = drawn(Chance.LATENCY, index, count)
+                at = left + conditions.latency(chance) * self.delay
+            else:
+                at = left + self.latency(index, to, count)
             if ordered:
                 at = self._last[index, to] = max(at, self._last.get((index, to), 0.0))
             fate: float | None = _ARRIVES
             if may_be_lost and self.befalls(Chance.LOSS, index, count, self.loss):
                 fate = _LOST
             elif may_double:
-                share = self._conditions.duplicate
+                share = conditions.duplicate
                 if self.befalls(Chance.DUPLICATE, index, count, share):
                     copy = left + self.latency(index, to, count, Chance.COPY)
                     at, fate = (at, copy) if ordered else sorted((at, copy))

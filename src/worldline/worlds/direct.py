@@ -16,7 +16,7 @@ from worldline.model.data.settling import settle_fields
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Schedule
-from worldline.model.faults import Budget, Faults
+from worldline.model.faults import FaultBudget, Faults
 from worldline.model.instruments import Instruments
 from worldline.model.kinds import BUDGETS, Kind
 from worldline.model.network import Mailbox
@@ -139,7 +139,7 @@ class DirectWorld:
         self._inboxes = [self.cells[layout.inbox(index)] for index in range(count)]
         self._messages_wait = system.unhandled == "wait" or system.ignore_noops
         self._dry_runs = DryRuns(system) if system.ignore_noops else None
-        self._unlimited = Budget(Faults().freed(BUDGETS))
+        self._unlimited = FaultBudget(Faults().freed(BUDGETS))
 
     def attach(self, instruments: Instruments) -> None:
         """Let views of this world show the instruments of the run that it is in."""
@@ -329,7 +329,7 @@ class DirectWorld:
         """Say whether an event can happen now; faults within budget if `charge`."""
         if self.failure is not None:
             return False
-        budget: Budget = self.cells[Layout.BUDGET] if charge else self._unlimited
+        budget: FaultBudget = self.cells[Layout.BUDGET] if charge else self._unlimited
         if not can_happen(self.system, event, self.cells, budget):
             return False
         may_wait = event.kind is Kind.CALL or self._messages_wait

@@ -1,4 +1,4 @@
-"""The footprint of a step: whatever decides that it can happen, and what it changes.
+"""The footprint of a step: all that decides whether it can happen, or that it changes.
 
 Two steps are *independent* in a state if each leaves the other possible with the same
 outcomes, and both orders lead to the same state. Steps whose footprints have nothing in

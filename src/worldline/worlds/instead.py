@@ -1,4 +1,4 @@
-"""What happens instead of what filters block, as events of tables.
+"""Substitutes for events that filters block, as events of tables.
 
 What is known of it stays with the tables, whether the next search has filters or none.
 """

@@ -11,6 +11,8 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 
+from worldline.worlds.huge_pages import use_huge_pages
+
 
 @contextlib.contextmanager
 def made_to_last() -> Iterator[None]:
@@ -41,10 +43,13 @@ def lasting() -> Iterator[Callable[[], None]]:
     def keep() -> None:
         youngest, *others = before
         gc.freeze()
+        blocks = sys.getallocatedblocks()
+        if blocks > _placed.blocks + _MANY:
+            _placed.blocks = blocks
+            use_huge_pages()
         if youngest:  # 0 stands for never
             # To count the objects would take as long as to look at them.
-            lasting = sys.getallocatedblocks() // _BLOCKS
-            gc.set_threshold(max(youngest, lasting // _SHARE), *others)
+            gc.set_threshold(max(youngest, blocks // _BLOCKS // _SHARE), *others)
 
     keep()
     try:
@@ -56,6 +61,18 @@ def lasting() -> Iterator[Callable[[], None]]:
 
 _BLOCKS = 4
 """Blocks of memory, about, of which one is an object that the collector looks at."""
+
+_MANY = 100_000
+"""Blocks that are too many for usual pages: about 10 MiB."""
+
+
+class _Placed:
+    """How many blocks there were when they were put into huge pages, or at first."""
+
+    blocks = sys.getallocatedblocks()
+
+
+_placed = _Placed()
 
 _SHARE = 8
 """Of so many objects that last, there is one made since then before they are looked at."""

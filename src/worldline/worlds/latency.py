@@ -1,4 +1,4 @@
-"""How long messages take: models of the latency of a network."""
+"""Latencies of messages: models of a network's delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worked out for one link of a mailbox, for all mailboxes that it is part of."""
+"""Transitions of one link, worked out for all mailboxes that contain it."""
 
 from __future__ import annotations
 

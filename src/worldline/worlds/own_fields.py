@@ -112,6 +112,8 @@ class OwnFields:
 
     Attributes
     ----------
+    of
+        What was read of each node of which anything was, by index.
     pending
         The nodes of which fields have changed that elements have read.
     """
@@ -120,7 +122,7 @@ class OwnFields:
         self.world = world
         self._view = View(world.system, self, world.instruments)
         self._first = world.system.layout.first
-        self._of: dict[int, OwnReads] = {}
+        self.of: dict[int, OwnReads] = {}
         self._reading: OwnReads
         self._has_left = False
         self._functions: dict[tuple[Callable[..., Any], ...], Any] = {}
@@ -131,9 +133,9 @@ class OwnFields:
         self, element: OwnElement, function: Callable[..., Any], index: int
     ) -> OwnReads:
         """Let somebody read the node of an index, and nothing else."""
-        reads = self._of.get(index)
+        reads = self.of.get(index)
         if reads is None:
-            reads = self._of[index] = OwnReads(self, index)
+            reads = self.of[index] = OwnReads(self, index)
         reads.elements += (element,)
         self._name(reads, (*reads.functions, function))
         return reads
@@ -145,7 +147,7 @@ class OwnFields:
         functions = reads.functions
         self._name(reads, functions[:place] + functions[place + 1 :])
         if not reads.elements:
-            del self._of[reads.index]
+            del self.of[reads.index]
 
     def ask(self, reads: OwnReads, function: Callable[..., Any]) -> Any:
         """Return what an element says of its node.
@@ -170,22 +172,11 @@ class OwnFields:
 
     def look(self, touched: set[int]) -> None:
         """Note the nodes of which a field has changed, in columns that were touched."""
-        first, of = self._first, self._of
+        first, of = self._first, self.of
         for column in touched if of else ():
             index, which = divmod(column - first, 3)
-            if not which and index in of and self._has_changed(of[index]):
+            if not which and index in of and self.has_changed(of[index]):
                 self.pending.append(of[index])
-
-    def changed_at(self, index: int) -> OwnReads | None:
-        """Return what was read of a node, if a field of that has changed."""
-        reads = self._of.get(index)
-        if reads is None:
-            return None
-        live = self.world.nodes[index].__dict__
-        for name, before in reads.seen.items():
-            if live[name] is not before:
-                return reads if self._has_changed(reads) else None
-        return None
 
     def settle(self) -> None:
         """Ask the elements again of all nodes that are pending, in user code."""
@@ -195,7 +186,8 @@ class OwnFields:
             clock.execution += 1
             self.settle_one(pending.pop())
 
-    def _has_changed(self, reads: OwnReads) -> bool:
+    def has_changed(self, reads: OwnReads) -> bool:
+        """Say whether a field of a node has changed that was read."""
         # After each event, so that all of it stands here.
         live, seen = self.world.nodes[reads.index].__dict__, reads.seen
         has_changed = False
@@ -234,6 +226,9 @@ class OwnFields:
                     if said is not True:
                         differs = reads.functions.index(function), said
                         break
+                else:
+                    if not self._has_left and activity.stop is None:
+                        return
             if self._has_left or not reads.is_calm:
                 self._ask_each(reads)
             elif differs is not None:

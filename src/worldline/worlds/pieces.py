@@ -1,4 +1,4 @@
-"""What can change inside a value, piece by piece: collections and mutable records.
+"""Pieces of a value that can change: its collections and mutable records.
 
 Of each the content is kept, not what that may hold in turn, which has a piece of its
 own. So it can be put back in place, however the pieces hold each other.

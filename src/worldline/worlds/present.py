@@ -1,4 +1,4 @@
-"""What the present state answers to a handler that is only tried."""
+"""Answers of the present state to the questions of a dry run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a view reads from the present state of a world, of which not all may be known."""
+"""Reads of a view in the present state of a world, of which some may be unknown."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, final
 
 from worldline.model.errors import ModelError
 from worldline.model.events import Event
-from worldline.model.faults import Budget
+from worldline.model.faults import FaultBudget
 from worldline.model.filters import REFUSABLE
 from worldline.model.kinds import Kind
 from worldline.model.network import permits
@@ -155,7 +155,7 @@ def in_place_of(world: ClockedWorld, event: Event, instead: Instead) -> Event | 
         return None
     network = carrier(world.system.network, event.part, type(event.payload))
     fault = "drops" if instead is Instead.CONSUMED else "connection_errors"
-    budget: Budget = world.around[Layout.BUDGET]
+    budget: FaultBudget = world.around[Layout.BUDGET]
     if not permits(network, fault) or not budget.allows(fault):
         raise ModelError(
             f"a companion wants {event!r} to be {instead.value}, and {network.name} "

@@ -1,4 +1,4 @@
-"""What the remembering world remembers: events, and what each did where."""
+"""The memory of the remembering world: events, and the effects of each by place."""
 
 from __future__ import annotations
 

@@ -183,8 +183,8 @@ class Simulation:
         return TimedStep(
             as_made(self.event, door.choices),
             handled=self._result is Result.HANDLED,
-            sends=functools.partial(_sent, door.me, door.sends),
-            choices=door.choices,
+            sends=functools.partial(_sent, door.me, door.sends or ()),
+            choices=door.choices or (),
             time=self.now,
             lamport=lamport,
         )
@@ -269,10 +269,10 @@ class Simulation:
         return True
 
     def _set_timers(self, index: int) -> None:
-        timers, now = self.world.hidden[index].timers, self.agenda.now
-        keeps_delays, note = self._keeps_delays, self.agenda.note
-        self.world.touched.add(self._hidden + 3 * index)
-        for timer, after in self.world.door.timers:
+        world, now, note = self.world, self.agenda.now, self.agenda.note
+        timers, keeps_delays = world.hidden[index].timers, self._keeps_delays
+        world.touched.add(self._hidden + 3 * index)
+        for timer, after in world.door.timers:
             if timers:  # one that is set again comes last
                 timers.pop(timer, None)
             if after is not None:
@@ -379,7 +379,9 @@ class Simulation:
         return self.happen(event, -1)
 
 
-def _sent(me: NodeId, sends: list[tuple[NodeId, str, Any, bool]]) -> tuple[Sent, ...]:
+def _sent(
+    me: NodeId, sends: Sequence[tuple[NodeId, str, Any, bool]]
+) -> tuple[Sent, ...]:
     return tuple(Sent(me, *sent) for sent in sends)
 
 

@@ -187,20 +187,19 @@ class Standing:
         in what `is_as_before` and answers say then.
         """
         own, series = self.own_fields, self._series
-        reads = own.changed_at(index)
-        if reads is not None:
-            assert series is not None, "who asks so is in one"
-            series.go_on(1)
-            if (
-                activity.stop is not None
-            ):  # it is known that one of them does not return
-                reads.spoil()
-                return
-            activity.guarding = True
-            try:
-                own.settle_one(reads)
-            finally:
-                activity.guarding = False
+        reads = own.of.get(index)
+        if reads is None or not own.has_changed(reads):
+            return
+        assert series is not None, "who asks so is in one"
+        series.go_on(1)
+        if activity.stop is not None:  # it is known that one of them does not return
+            reads.spoil()
+            return
+        activity.guarding = True
+        try:
+            own.settle_one(reads)
+        finally:
+            activity.guarding = False
 
     def is_as_before(self) -> bool:
         """Say whether no answer that was worked out can be another one by now."""

@@ -1,9 +1,9 @@
-"""What answers were read from, and whether it has changed since.
+"""Watches: the cells that an answer was read from, and whether any has changed since.
 
 Who asks something (a `Dependent`) has a view of its own. What that view has read of a field
 stays in it, so that to read it again takes no call, and is put right there when the field
 changes. So an asker may depend on more than it read the last time: on what it read
-once. Now and then it begins with an empty view.
+once. At intervals it begins with an empty view.
 """
 
 from __future__ import annotations

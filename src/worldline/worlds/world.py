@@ -1,4 +1,4 @@
-"""The interface of a world: whatever runs a system, one event at a time.
+"""The interface of a world: anything that runs a system, one event at a time.
 
 Recording, replaying, confirming, explaining and debugging know no more of a world than
 this. What has to be fast (searches, rounds, walks) keeps the concrete class.

@@ -1,4 +1,4 @@
-"""What the trees of the zoo have in common."""
+"""The common ground of the zoo's trees."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ bt2
 To refuse the node that one has just asked is no fix of bt2: with a third brother the
 loop is one longer. Overcast locks the nodes that a move concerns. Here it is enough
 that a node locks itself: it moves only while it has no kids, and takes none in until
-its Join is answered. So whoever gets a new parent has nothing below it that this
+its Join is answered. So a node that gets a new parent has nothing below it that this
 parent could be part of. This is free of loops at any size, because a parent has its
 kid on its list from before the kid knows until after the kid has left.
 """

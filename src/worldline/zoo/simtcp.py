@@ -9,8 +9,9 @@ and every delivery, error and reset is a step of it.
 
 Of each ordered pair of hosts the simulator keeps a queue, and of each end of a socket
 three flags: that it is open, that an error for the peer is on its way (local), and that
-one from the peer is (remote). A delivery can break the socket, so that both ends hear of
-it. A host that is reset loses what it had; whoever had a socket with it hears of that.
+one from the peer is (remote). A delivery can break the socket, so that both ends hear
+of it. A host that is reset loses what it had; every peer with a socket to it hears of
+that.
 
 Bugs
 ----
@@ -41,6 +42,11 @@ BUGS = {
         "simtcp-2": "check zoo:simtcp -p bugs=stcp2",
         "simtcp-3": "check zoo:simtcp -p bugs=stcp3",
     }
+}
+DETAILS = {
+    "simtcp-1": {"faults": "reset of a host"},
+    "simtcp-2": {"faults": "broken socket"},
+    "simtcp-3": {"faults": "broken socket, reset of a host"},
 }
 SWITCHES = ("stcp1", "stcp2", "stcp3")
 

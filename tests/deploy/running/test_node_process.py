@@ -27,7 +27,7 @@ class Node:
     @wl.call
     def fork(self, ctx):
         if not os.fork():
-            time.sleep(15)
+            time.sleep(9)
             os._exit(0)
 
     @wl.call
@@ -48,7 +48,7 @@ def test_what_a_node_has_forked_is_not_waited_for(tmp_path: Path):
     )
     assert done.status == 0, done
     assert json.loads(done.out)["nodes"][0]["failure"] is None
-    assert json.loads(done.out)["seconds"] < 8
+    assert json.loads(done.out)["seconds"] < 7
 
 
 @pytest.mark.slow

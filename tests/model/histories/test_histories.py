@@ -519,6 +519,14 @@ def test_an_ill_formed_history_is_an_error_of_the_model(run, words):
     assert what in caught.value.remedy
 
 
+def test_more_operations_in_flight_than_can_be_tried_are_an_error():
+    names = ids(*[f"c{number}" for number in range(20)])
+    writes = [Begin(name, Write(number)) for number, name in enumerate(names)]
+    with pytest.raises(ModelError, match="21 operations are in flight") as caught:
+        folded([*writes, Begin(A, Read()), End(A, 3)])
+    assert "send it again, as one operation" in caught.value.remedy
+
+
 def test_an_operation_that_ends_in_the_step_that_begins_it_is_an_error():
     observer = observed()
     projected = observer.project(step(Begin(A, Read()), End(A, 0)))

@@ -378,7 +378,7 @@ GUARDED: list[tuple[Any, str]] = [
         lambda f: wl.timer(when=lambda self: True)(lambda self, ctx, item: None),
         "lambda self, payload",
     ),
-    (guarded_call, "lambda self, ..."),
+    (guarded_call, "lambda self, src, msg: ..."),
 ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.runs.recording import rounds
 from tests.runs.recording.rounds import C
 from tests.runs.recording.simulated import record
+from tests.systems import stack
 
 import worldline as wl
 from worldline.trace.format import read
@@ -294,3 +295,13 @@ def test_no_deadline_rests_on_a_gauge_that_is_not_known(folder: Path):
     assert found.violated is None
     assert found.unknown == ("a_hears_much",)
     assert "it reads the gauge last_timer" in str(found)
+
+
+def test_the_trace_of_a_replay_has_the_calls_between_services():
+    found = replayed(record(Path("run"), stack(), seconds=20), stack())
+    assert found.divergence is None
+    assert found.trace is not None
+    trace = read(found.trace)
+    names = {call.name for step in trace.steps for call in step.calls or ()}
+    assert names == {"route", "deliver", "confirmed"}
+    assert wl.replay(found.trace, stack()).divergence is None

@@ -46,6 +46,17 @@ def test_a_fall_in_the_second_half_is_proved():
     assert report.notes == ()
 
 
+def test_walks_for_liveness_say_how_to_look_for_safety():
+    @wl.safety
+    def it_exists(view: wl.View) -> bool:
+        return len(view.nodes) > 0
+
+    made = climber()
+    both = made.replace(properties=[*made.properties, it_exists])
+    report = wl.walk(both, depth=2, walks=1, max_steps=2)
+    assert [n for n in report.notes if n.endswith("--property it_exists")]
+
+
 def test_without_proofs_the_bound_is_raised_until_the_fall_is_in_the_first_half():
     report = falls(max_steps=45, certify=0)
     assert (report.verdict, report.case) == (VIOLATED, "C1")

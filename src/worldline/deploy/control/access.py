@@ -1,4 +1,4 @@
-"""Who may ask: whoever knows the token, from this machine, and no page of another site.
+"""Access to control: by the token, from this machine, and by no page of another site.
 
 The socket is on loopback, but a browser on this machine asks on behalf of any page. A
 page that sends a request itself gives its `Origin`; one whose name was made to point to

@@ -1,4 +1,4 @@
-"""What is asked and answered: paths below the token, as an ASGI application.
+"""Control as an ASGI application: paths below the token, and the answer to each.
 
 ::
 

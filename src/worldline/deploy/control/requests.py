@@ -1,4 +1,4 @@
-"""What a request says: its names, its parameters, its body; each may be refused."""
+"""Requests to control: path, parameters and body, each refused if it is malformed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands beside the nodes of a run: made by who knows what it does, used by hosts."""
+"""Companions for the nodes of a run: made by one layer, given to hosts by another."""
 
 from __future__ import annotations
 

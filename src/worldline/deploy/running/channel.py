@@ -12,7 +12,7 @@ From it:
 * ``counts``: of its node, each second and in the end;
 * ``foreseen``: failures that it saw coming, with these;
 * ``position``: a script that goes on has come so far;
-* ``said``: a line for whoever watches;
+* ``said``: a line for the watching user;
 * ``refused``: why it cannot begin, or go on.
 
 When the pipe to the node closes, the node ends: so no process outlives the one that

@@ -1,4 +1,4 @@
-"""The end of a run: when its work is done, or somebody asks for it."""
+"""The end of a run: when its work is done, or on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process of one node, life after life, as whoever watches over it has it."""
+"""The process of one node, life after life, as its supervisor has it."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class RunOptions(ModeOptions):
     )
     control: int | None = option(
         None,
-        "answer HTTP on this port, 0 for any, to whoever of this machine can read the "
+        "answer HTTP on this port, 0 for any, to any user of this machine who can read the "
         "file that says where: call, state, snapshot, metrics, crash, stop; with a process "
         "for each node on this port and those after it, in order; needs the extra serve",
         Whole(least=0, metavar="PORT"),

@@ -1,4 +1,4 @@
-"""What is to be run, worked out before anything starts."""
+"""The plan of a run, complete before anything starts."""
 
 from __future__ import annotations
 

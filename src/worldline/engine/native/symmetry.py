@@ -1,7 +1,7 @@
 """The kernel's tables for symmetry reduction: what renamings make of values.
 
 A renaming has a code: below the number of members, a member and the next exchange names;
-from there on, a value that mentions nobody moves to another member's column. A table is
+from there on, a value without a mention moves to another member's column. A table is
 a column with a code; ``kernel/symmetry.hpp`` has the same.
 """
 

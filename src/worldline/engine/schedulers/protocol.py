@@ -67,7 +67,7 @@ class Offer:
 
 
 class Scheduler(Protocol):
-    """Decides which event happens next; one at a time walks with it.
+    """A scheduler: decides which event happens next, on one walk at a time.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Scheduler(Protocol):
     def native(self) -> tuple[int, int] | None: ...
 
     def begin(self, draw: Draw, most_steps: int) -> None:
-        """Begin a walk of so many steps at most."""
+        """Begin a walk of `most_steps` steps at most."""
 
     def appeared(self, offer: Offer) -> None:
         """Take note of an event that can happen now."""

@@ -30,7 +30,7 @@ _ENDS = ("seconds", "memory", "interrupted")
 
 
 class ScopeAnswer(StrEnum):
-    """What is known of one scope, or of all scopes of one EOT."""
+    """The answer for one scope, or for all scopes of one EOT."""
 
     HOLDS = "holds"
     FAILS = "fails"

@@ -18,7 +18,7 @@ _MOST_LINES = 6
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultCause:
-    """Why some goals that are owed are missing in a run.
+    """The cause for which some goals that are owed are missing in a run.
 
     Attributes
     ----------

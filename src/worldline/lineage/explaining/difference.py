@@ -3,7 +3,7 @@
 A goal that one run keeps and another does not was derived there from something that
 does not hold here; or something was absent there that holds here, which was derived here
 from what is absent there, and so on. What holds in both runs explains nothing, so the
-walk ends where it meets only that: there a message is lost, or somebody is down.
+walk ends where it meets only that: there a message is lost, or a node is down.
 
 References
 ----------

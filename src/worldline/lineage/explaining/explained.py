@@ -1,4 +1,4 @@
-"""What keeps an outcome without faults, and what becomes of that under some, in words."""
+"""Explanations of an outcome: its supports, and their fate under some faults."""
 
 from __future__ import annotations
 

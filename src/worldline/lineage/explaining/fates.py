@@ -1,4 +1,4 @@
-"""What becomes of messages under faults."""
+"""Fates of messages under faults."""
 
 from __future__ import annotations
 

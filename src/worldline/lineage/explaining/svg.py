@@ -1,4 +1,4 @@
-"""What drawings are made of: SVG, written directly, and the style of what is drawn.
+"""Elements of drawings: SVG, written directly, and its style.
 
 Drawings have no ids, so that one page can hold many of them, and nothing in them is
 loaded. On a page they have its style; a file of its own has the style in it.

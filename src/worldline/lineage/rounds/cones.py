@@ -2,7 +2,7 @@
 
 A verdict read the values of some fields; each was written last in some round. In the
 fast mode the support is what caused that writing: the messages of its causal past.
-In the complete mode it is whatever could have caused another: every message that
+In the complete mode it is every possible cause of another: every message that
 could, at one hop in a round, have told something to a node that was read.
 
 References

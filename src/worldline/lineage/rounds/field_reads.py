@@ -1,4 +1,4 @@
-"""What promises read of the fields of nodes, and when these were written."""
+"""Reads of node fields by promises, and the writes that they saw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes of one run miss of the messages of another, and the faults behind it."""
+"""Messages that nodes of one run miss and those of another have; the faults behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a system of Python nodes breaks a promise: fields, writers, and lost messages.
+"""Causes of a promise broken by Python nodes: fields, writers, and lost messages.
 
 The verdict read some fields. Those that differ from the run without faults have missed
 messages, or got others; each of these was cut off by a fault, or its sender differs in

@@ -1,4 +1,4 @@
-"""Why a program breaks its promise: the differences to a good run, put into words.
+"""Causes of a promise broken by a program: differences to a good run, in words.
 
 The first good run is the one without faults. Faults that do not show in what differs
 from it have another part: they keep what would mend the outcome, or keep it owed. So

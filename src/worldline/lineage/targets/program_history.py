@@ -1,4 +1,4 @@
-"""All that a run of a program derived, for pages and files."""
+"""The history of a program's run: all that it derived, for pages and files."""
 
 from __future__ import annotations
 

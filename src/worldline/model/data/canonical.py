@@ -2,8 +2,8 @@
 
 Two equal plain sets may iterate differently, depending on how they were built and
 on the hash seed; a handler that loops over one would then do different things in
-equal states. Fields of nodes hold these instead (see `adopt`), and so does whatever
-else travels or is kept: messages, payloads, arguments, histories (see `settling`).
+equal states. Fields of nodes hold these instead (see `adopt`), and so does all else
+that travels or is kept: messages, payloads, arguments, histories (see `settling`).
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ class FrozenMap(Mapping[K, V]):
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: Any = ()) -> None:
+    def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
         plain = dict(items)
         self._items: dict[K, V] = {
             settled(key): settled(value) for key, value in plain.items()

@@ -54,12 +54,17 @@ def settle_fields(values: dict[str, Any]) -> None:
     """Settle in place the fields of a live object, as a handler has left them."""
     # After each event and for each message, so most values are looked at in place; a
     # loop of Python's takes half the time of a set that is asked for all at once.
-    for name, value in values.items():
-        kind = type(value)
-        if kind not in AS_THEY_ARE:
-            fresh = settled(value)
-            if fresh is not value:
-                values[name] = fresh
+    settlers = _settlers
+    try:
+        for name, value in values.items():
+            kind = type(value)
+            if kind not in AS_THEY_ARE:
+                settle = settlers.get(kind)
+                fresh = settled(value) if settle is None else settle(value)
+                if fresh is not value:
+                    values[name] = fresh
+    except RecursionError:
+        values.update({name: settled(value) for name, value in values.items()})
 
 
 def register_settler(cls: type, settle: Settler) -> None:

@@ -51,6 +51,13 @@ _WENT_ON = (
     "client's, such as (client, 2). In one step responses precede invocations"
 )
 
+_TOO_MANY = (
+    "an operation that is given up stays in flight for ever: let clients send it again, as "
+    "one operation, until it is answered, or let fewer be given up"
+)
+_MOST_OUTCOMES = 20_000
+"""Outcomes of operations in flight that are tried for one response."""
+
 
 class SequentialSpec(Protocol):
     """An object whose operations come one at a time.
@@ -341,8 +348,17 @@ class Linearizer:
                     if reached not in seen:
                         seen.add(reached)
                         todo.append(reached)
+                        if len(seen) > _MOST_OUTCOMES:
+                            raise self._too_many(waiting)
                 elif outcome == result:
                     yield following, effective
+
+    def _too_many(self, waiting: Pairs) -> ModelError:
+        return ModelError(
+            f"observer {self._name!r}: {len(waiting)} operations are in flight, and could "
+            f"have taken effect in more than {_MOST_OUTCOMES:,} ways",
+            remedy=_TOO_MANY,
+        )
 
 
 def _responses(history: History) -> Iterator[tuple[Pairs, Client, Any]]:

@@ -1,6 +1,6 @@
 """Several networks at once: one for each message class or part that is named.
 
-A mailbox has a compartment for each of them. Whatever concerns one message is asked
+A mailbox has a compartment for each of them. Each question about one message is asked
 of the network that carries it.
 """
 

@@ -1,4 +1,4 @@
-"""The network of a recorded run: whatever was recorded can happen on it, nothing is sure.
+"""The network of a recorded run: all that was recorded can happen, nothing is sure.
 
 What real sockets did may be more than the declared network allows: TCP can deliver a
 message after its sender has seen the connection break. So a recorded run that the declared

@@ -139,9 +139,10 @@ class Sockets:
 
     def _known(self, peer: NodeId) -> Link | None:
         """Return the link with a peer; None if there is none."""
-        frozen: Any = self._at_rest.pop(peer, None)
-        if frozen is None:
+        at_rest = self._at_rest
+        if not at_rest or peer not in at_rest:
             return self._links.get(peer)
+        frozen: Any = at_rest.pop(peer)
         link = self._links[peer] = Link.thaw(frozen[2:])
         return link
 

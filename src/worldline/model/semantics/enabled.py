@@ -1,9 +1,9 @@
 """A test whether one event can happen, without listing all that can.
 
-The answer is always that of the lists in `transitions`: an event is in one of them. What
-a guard says, or whether a delivery would change anything, is up to whoever runs handlers.
-Two sorts of events can happen that no list has, so that no search offers them: see
-`is_refusable` and `is_reaction`.
+The answer is always that of the lists in `transitions`: an event is in one of them.
+What a guard says, or whether a delivery would change anything, is decided where
+handlers run. Two sorts of events can happen that no list has, so that no search offers
+them: see `is_refusable` and `is_reaction`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant
 from worldline.model.events import UNREACHABLE, Event
-from worldline.model.faults import Budget, Partition
+from worldline.model.faults import FaultBudget, Partition
 from worldline.model.foreseen import Foreseen
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
@@ -29,7 +29,7 @@ _STRIKES = frozenset({Kind.RESET, Kind.CRASH})
 
 
 def is_listed(
-    system: System, event: Event, cells: Sequence[Any], budget: Budget
+    system: System, event: Event, cells: Sequence[Any], budget: FaultBudget
 ) -> bool:
     """Say whether the lists of enabled events have an event.
 
@@ -71,7 +71,7 @@ def is_listed(
 
 
 def listing(
-    system: System, event: Event, cells: Sequence[Any], budget: Budget
+    system: System, event: Event, cells: Sequence[Any], budget: FaultBudget
 ) -> Callable[[], bool]:
     """Return `can_happen` for one event and cells that change in place.
 
@@ -91,7 +91,7 @@ def listing(
 
 
 def can_happen(
-    system: System, event: Event, cells: Sequence[Any], budget: Budget
+    system: System, event: Event, cells: Sequence[Any], budget: FaultBudget
 ) -> bool:
     """Say whether an event is listed, or one that a run may have and no list has."""
     return (
@@ -162,7 +162,7 @@ def _is_own(
     event: Event,
     hidden: Hidden,
     inbox: Mailbox,
-    budget: Budget,
+    budget: FaultBudget,
 ) -> bool:
     """Say it of what a node and its environment do there, but for timers."""
     kind, status = event.kind, hidden.status
@@ -186,7 +186,7 @@ def _is_own(
 
 
 def _is_break(
-    system: System, index: int, event: Event, inbox: Mailbox, budget: Budget
+    system: System, index: int, event: Event, inbox: Mailbox, budget: FaultBudget
 ) -> bool:
     first, second = event.node, event.peer
     other = second if first == system.ids[index] else first
@@ -212,7 +212,7 @@ def _is_call(system: System, index: int, event: Event, hidden: Hidden) -> bool:
     return is_constant(event.key[-1])  # it comes from outside, where it could change
 
 
-def _is_strike(event: Event, inbox: Mailbox, budget: Budget) -> bool:
+def _is_strike(event: Event, inbox: Mailbox, budget: FaultBudget) -> bool:
     deaf = event.payload
     if event.kind is Kind.CRASH:
         return deaf is None and budget.allows("crashes")

@@ -1,4 +1,4 @@
-"""What happens instead of an event that a node refuses: something that networks do.
+"""Substitutes for an event that a node refuses: things that networks do by themselves.
 
 On streams a message is lost and the connection with its sender breaks; where that is not
 open, the sender hears of it as of a connection that is refused. A datagram is dropped

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
-from worldline.model.faults import Budget, Partition
+from worldline.model.faults import FaultBudget, Partition
 from worldline.model.kinds import CONNECTION_FAULTS, MESSAGE_FAULTS, Kind
 from worldline.model.network import Mailbox
 from worldline.model.network.datagrams import concerning
@@ -92,7 +92,7 @@ def arrivals(
     index: int,
     hidden: Hidden,
     inbox: Mailbox,
-    budget: Budget,
+    budget: FaultBudget,
     partition: Partition,
 ) -> list[Event]:
     """Return what the network can do at a node, in canonical order.
@@ -124,7 +124,7 @@ def _is_held(event: Event, partition: Partition) -> bool:
 
 
 def own_events(
-    system: System, index: int, hidden: Hidden, inbox: Mailbox, budget: Budget
+    system: System, index: int, hidden: Hidden, inbox: Mailbox, budget: FaultBudget
 ) -> list[Event]:
     """Return what a node and its environment can do there, in canonical order.
 
@@ -157,7 +157,7 @@ def own_events(
     return events
 
 
-def _at_rest(node: NodeId, status: Status, budget: Budget) -> list[Event]:
+def _at_rest(node: NodeId, status: Status, budget: FaultBudget) -> list[Event]:
     """Return what can happen at a node that does not take part."""
     if status is Status.NEW:
         return [Event(Kind.START, node)]
@@ -177,7 +177,7 @@ def _calls(system: System, index: int, hidden: Hidden) -> list[Event]:
     ]
 
 
-def _strikes(node: NodeId, inbox: Mailbox, budget: Budget) -> list[Event]:
+def _strikes(node: NodeId, inbox: Mailbox, budget: FaultBudget) -> list[Event]:
     events: list[Event] = []
     if budget.allows("resets"):
         events.append(Event(Kind.RESET, node, payload=()))
@@ -194,7 +194,9 @@ def _strikes(node: NodeId, inbox: Mailbox, budget: Budget) -> list[Event]:
     return events
 
 
-def ambient_events(system: System, budget: Budget, partition: Partition) -> list[Event]:
+def ambient_events(
+    system: System, budget: FaultBudget, partition: Partition
+) -> list[Event]:
     """Return what can happen to the network as a whole, in canonical order."""
     if partition.cut is not None:
         return [Event(Kind.HEAL)]

@@ -1,7 +1,7 @@
 """Renaming nodes: what a state becomes when some of its nodes exchange their names.
 
 `renamed` works on any frozen value: it replaces ids wherever they occur and puts back
-into canonical order whatever has no order of its own. `outlines` says which ids occur,
+into canonical order all that has no order of its own. `outlines` says which ids occur,
 and what is left of a value when some ids are no longer told apart.
 `Renamer` knows what the columns of a system hold, beside plain values.
 """

@@ -38,7 +38,7 @@ class Symmetric:
 
 
 def symmetric(nodes: Iterable[NodeId]) -> Symmetric:
-    """Declare that nodes are alike: whatever can happen to one can happen to another.
+    """Declare that nodes are alike: all that can happen to one can happen to another.
 
     Give it to ``System(symmetry=[...])``. A search then visits one of all the states
     that differ only in which of these nodes is which.

@@ -6,7 +6,7 @@ bounds; a second one ends the whole at once.
 
 A handler may raise KeyboardInterrupt by itself, which is a violation and not Ctrl-C. So
 inside the block Ctrl-C raises an exception of its own, `Interrupted`. Outside, in other
-threads, and where somebody handles SIGINT already, every KeyboardInterrupt counts as
+threads, and where SIGINT is handled already, every KeyboardInterrupt counts as
 Ctrl-C.
 """
 

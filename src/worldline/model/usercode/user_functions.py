@@ -1,7 +1,7 @@
 """Checks of the functions that a user gives: they answer, and run to their end.
 
 A forgotten ``return`` gives None, which Python takes for false, and a generator that
-nobody iterates does nothing: a system would pass for one without the bug.
+is never iterated does nothing: a system would pass for one without the bug.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def check_function(
             f"{what} is {kind}{defined_at(function)}: to call it runs none of its body",
             remedy=_REMEDIES[kind],
         )
-    if arguments is not None and not _takes(function, arguments):
+    if arguments is not None and not takes(function, arguments):
         raise ModelError(
             f"{what} has the parameters {inspect.signature(function)}{defined_at(function)}",
             remedy=f"write {like}",
@@ -147,7 +147,8 @@ def _call_of(function: Any) -> Any:
     return inspect.getattr_static(type(function), "__call__", None)
 
 
-def _takes(function: Any, arguments: int) -> bool:
+def takes(function: Any, arguments: int) -> bool:
+    """Say whether a function can be called with so many arguments, as far as it tells."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Whether the declared network allows what was recorded, and what happened on it then.
+"""A test whether the declared network allows a recorded run, and the events on it.
 
 A recording says what nodes saw. On the declared network other things have to happen as
 well for that to be possible: a message is lost, a connection breaks. They are put in here,

@@ -1,4 +1,4 @@
-"""Where nodes begin in a recording: at a start, or at a checkpoint."""
+"""Beginnings of nodes in a recording: a start, or a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run that is made again does otherwise than its journals say."""
+"""Comparison of a run that is made again with its journals."""
 
 from __future__ import annotations
 
@@ -102,7 +102,10 @@ def are_alike(one: Any, other: Any) -> bool:
     if kind is tuple:
         return len(one) == len(other) and all(map(are_alike, one, other))
     if is_message(one):
-        here, there = one.__dict__.values(), other.__dict__.values()
+        here, there = [*one.__dict__.values()], [*other.__dict__.values()]
+        kinds = [*map(type, here)]
+        if kinds == [*map(type, there)] and _ATOMS.issuperset(kinds):
+            return here == there
         return all(map(are_alike, here, there))
     return are_equal(one, other)
 

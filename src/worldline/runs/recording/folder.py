@@ -12,7 +12,7 @@ from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.trace.journal.checkpoints import NodeCheckpoint, unpack_checkpoint
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.frames import MessageFrame, NamedFrame, split
+from worldline.trace.journal.frames import MessageFrame, NamedFrame, places
 from worldline.trace.journal.messagepack import unpack
 from worldline.trace.journal.reading import (
     Incarnation,
@@ -225,7 +225,7 @@ class JournalFolder:
         read = self._codec.frame
         found: list[MessageFrame | NamedFrame] = []
         try:
-            for begin, end in split(packets):
+            for begin, end in places(packets):
                 frame = read(packets[begin:end])
                 if not isinstance(frame, MessageFrame | NamedFrame):
                     raise Malformed("", "a frame that is no message")
@@ -240,7 +240,7 @@ class JournalFolder:
         """Return the names of the messages of some packets, and decode no more."""
         try:
             return [
-                _name_of(unpack(packets[begin:end])) for begin, end in split(packets)
+                _name_of(unpack(packets[begin:end])) for begin, end in places(packets)
             ]
         except Malformed as error:
             raise _of_another(
@@ -258,21 +258,19 @@ class JournalFolder:
 def _name_of(spelt: Any) -> tuple[int, int, int, int]:
     """Return the name of the message that a frame is, from what was unpacked of it."""
     if type(spelt) is list and len(spelt) > 4:
-        _, sender, incarnation, lamport, place = spelt[:5]
-        name = sender, incarnation, lamport, place
-        if type(sender) is type(incarnation) is type(lamport) is type(
-            place
-        ) is int and (
-            0 <= sender < _MOST_OF_NAME[0]
-            and 0 <= incarnation < _MOST_OF_NAME[1]
-            and 0 <= lamport < _MOST_OF_NAME[2]
-            and 0 <= place < _MOST_OF_NAME[3]
+        _, sender, incarnation, lamport, place, *_ = spelt
+        if (
+            type(sender) is type(incarnation) is type(lamport) is type(place) is int
+            and 0 <= sender < _SENDERS
+            and 0 <= incarnation < _INCARNATIONS
+            and 0 <= lamport < _LAMPORT
+            and 0 <= place < _PLACES
         ):
-            return name
+            return sender, incarnation, lamport, place
     raise Malformed("", "a frame without the name of a message")
 
 
-_MOST_OF_NAME = (2**31, 2**53, 2**44, 2**20)
+_SENDERS, _INCARNATIONS, _LAMPORT, _PLACES = 2**31, 2**53, 2**44, 2**20
 """Senders, incarnations, Lamport times, and sends of one event: more than there can be."""
 
 

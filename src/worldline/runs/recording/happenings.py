@@ -1,4 +1,4 @@
-"""What the journal of one node says, event by event, each with its Lamport time."""
+"""Events in the journal of one node, in order, each with its Lamport time."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ received a message can come next once the event that sent it has come. A clock t
 behind is taken to be as late as what its node hears of, from then on. On one clock that is
 the order in which everything happened, and on any clocks an order in which it could have.
 
-A node may begin amid the run, at a checkpoint or start. What it sent before that waits for
-nobody; and it begins once all has come that it had received by then, so that the states
-from which all have begun are consistent cuts. Of what a node received where its journal
-has a gap nothing is known: there the clocks alone say when it goes on.
+A node may begin amid the run, at a checkpoint or start. Earlier sends of it wait for no
+other node; and it begins once all has come that it had received by then, so that the
+states from which all have begun are consistent cuts. Of what a node received where its
+journal has a gap nothing is known: there the clocks alone say when it goes on.
 
 References
 ----------

@@ -26,7 +26,7 @@ _COMPARED = (
 
 @final
 class RecordedNode(NamedTuple):
-    """What the journal of a node had.
+    """The content of a node's journal, counted.
 
     Attributes
     ----------
@@ -64,10 +64,10 @@ class DeclaredNetwork:
     declared
         What it is called.
     as_declared
-        Whether the run is possible on it; None if nobody knows.
+        Whether the run is possible on it; None if unknown.
     step, reason
-        The first step that is not, or that nobody knows of, and why; None and empty if
-        all are.
+        The first step that is not, or of which it is unknown, and why; None and empty
+        if all are.
     """
 
     declared: str
@@ -105,7 +105,7 @@ class ReplayedRecording(BaseReport):
         What the journal of each node had.
     events, run_steps, drops
         What the journals say happened, how many steps that is with what the network did,
-        and the messages that nobody received.
+        and the messages that were never received.
     network
         Whether the declared network allows the run.
     divergence
@@ -113,8 +113,8 @@ class ReplayedRecording(BaseReport):
     failures
         How many handlers failed.
     undecided, unknown
-        The liveness properties that are false at the end and not due, and the properties
-        of which nobody knows.
+        The liveness properties that are false at the end and not due, and the
+        properties that are unknown.
     file, command, debug
         The trace of the run, or of a window of it; what replays the recording again, and
         what opens that trace.
@@ -185,7 +185,7 @@ class ReplayedRecording(BaseReport):
         """Raise `PropertyFailed` if the run violates something, or went otherwise."""
         __tracebackhide__ = True
         if self.divergence is not None or self.verdict is Verdict.VIOLATED:
-            raise PropertyFailed(self.told())
+            raise PropertyFailed(self.told(), self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the replay as one JSON object."""

@@ -173,7 +173,8 @@ class Replaying:
                 f"there is no property {self._prop!r}",
                 remedy=f"there are {', '.join(names) or 'none'}",
             )
-        kept = KeptRun(*(self._window or (None, None)))
+        window = self._window or (None, None)
+        kept = KeptRun(*(window if self._traces else (None, 0)))
         with listening(), watched():
             run = RecordedRun(
                 self._system, journals, judged, kept, self._since, self._prop

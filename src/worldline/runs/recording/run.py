@@ -336,7 +336,7 @@ class RecordedRun:
 
     def _timed(self, step: RunStep) -> TimedStep:
         door = self.stepping.world.door
-        me, sends = door.me, door.sends
+        me, sends = door.me, door.sends or ()
         return TimedStep(
             as_made(step.event, step.choices),
             handled=step.result is Result.HANDLED,

@@ -1,4 +1,4 @@
-"""The steps of a recorded run: each happens in one process, and somebody is told of it.
+"""The steps of a recorded run: each happens in one process, and is reported.
 
 Handlers are run by the code of all worlds, in the clocked world, whose events are those of
 a schedule of the direct one.

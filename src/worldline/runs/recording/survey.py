@@ -1,7 +1,8 @@
-"""A first look through all journals: which messages somebody received, and how often.
+"""A first look through all journals: the messages that were received, and how often.
 
-A message that nobody received is lost once it is sent, or with its connection. So who runs a
-recording again has to know beforehand; eight bytes for each that was received tell it.
+A message that was never received is lost once it is sent, or with its connection. So
+who runs a recording again has to know beforehand; eight bytes for each that was
+received tell it.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Any
 
 from worldline.model.data.content import Frozen
 from worldline.model.events import Choices, Event
-from worldline.model.faults import Budget
+from worldline.model.faults import FaultBudget
 from worldline.model.network.recorded import inside_of
 from worldline.model.semantics.layout import Layout
 from worldline.model.system import System
@@ -96,7 +96,9 @@ def _with_answers(step: RunStep) -> RunStep:
 def _checkpoint(system: System, state: KeptState, *, is_allowed: bool) -> Checkpoint:
     """Return a state as a world of the system begins in it."""
     columns: list[Frozen] = [*state.around]
-    columns[Layout.BUDGET] = Budget(system.faults).freeze()  # each network has its own
+    columns[Layout.BUDGET] = FaultBudget(
+        system.faults
+    ).freeze()  # each network has its own
     for index, (local, frozen, timers) in enumerate(state.nodes):
         hidden: Any = system.cell(system.layout.hidden(index))
         hidden.timed = False  # as where it was kept, for which delays decide nothing

@@ -1,4 +1,4 @@
-"""When a predictor checks what it takes for granted: a small share of its time."""
+"""Audits of a predictor's assumptions: a small share of its time."""
 
 from __future__ import annotations
 

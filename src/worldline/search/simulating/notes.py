@@ -1,4 +1,4 @@
-"""What is to be known of simulations beside their verdict: what of the question was idle."""
+"""Notes on a simulation beside its verdict: parts of the question that were idle."""
 
 from __future__ import annotations
 

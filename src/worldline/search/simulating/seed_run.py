@@ -119,7 +119,8 @@ class JudgedRun:
         system, interval = question.system, question.interval
         boots = len(system.ids) if system.boot == "before" else 0
         agenda, instruments = simulation.agenda, self._instruments
-        count, tick = 0, 0.0
+        advance, world, last = simulation.advance, simulation.world, question.events
+        count, tick, done = 0, 0.0, 0
         until = question.seconds if interval is None else 0.0
         follows = bool(
             question.system.gauges or self._lamport or self._watches or self._sampler
@@ -128,7 +129,7 @@ class JudgedRun:
             if self._followed:
                 has_happened = self._advance(until)
             else:
-                has_happened = simulation.advance(until)
+                has_happened = advance(until)
                 instruments.time = agenda.now
             if not has_happened:
                 if self._is_over(until):
@@ -140,17 +141,17 @@ class JudgedRun:
             if recording is not None:
                 happened = simulation.event, simulation.outcome(), simulation.now
                 recording.add(*happened, simulation.steer)
-            if simulation.world.failure is not None:
+            if world.failure is not None:
                 tally.events = max(0, count - boots)
                 tally.violated = FAILED
                 return
             if follows:
                 self._take(count - boots)
             if count >= boots:
-                tally.events = count - boots
+                tally.events = done = count - boots
                 if self._at_once and self._violates():
                     return
-            if tally.events == question.events:
+            if done == last:
                 tally.bound = None if self._is_due(self._followed) else "events"
                 return
             if not count % _LOOK:
@@ -252,13 +253,14 @@ class JudgedRun:
         bool
             Whether a property is violated.
         """
-        alone, standing = self.simulation.alone, self._standing
-        if alone is not None and not standing.watches.is_used:
-            stands = standing.is_as_before()  # its node was looked at in the same go
-        else:
+        standing, watches = self._standing, self._watches
+        if self.simulation.alone is None or standing.watches.is_used:
             stands = standing.stands(self._take_touched())
+        else:
+            stands = standing.is_as_before()  # its node was looked at in the same go
         # Of a property that is false and may be, its deadline comes nearer.
-        if stands and self._is_sorted and not _is_any_false(self._watches.values()):
+        is_waiting = watches and _is_any_false(watches.values())
+        if stands and self._is_sorted and not is_waiting:
             return False
         return self._asks(self._at_once)
 

@@ -1,4 +1,4 @@
-"""What a simulation writes beside a trace: metrics and a plot."""
+"""Files of a simulation beside its trace: metrics and a plot."""
 
 from __future__ import annotations
 

@@ -21,7 +21,6 @@ from worldline.engine.tables import Row
 from worldline.engine.walks import Ended, WalkEnd
 from worldline.model.counts import counted
 from worldline.model.system import System
-from worldline.runs.evidence import DIRECTORY
 from worldline.runs.start import Start
 from worldline.search.counterexample import Counterexamples
 from worldline.search.stages import Staged, moved
@@ -104,7 +103,7 @@ class Search(WalkSearch[LivePlan]):
             write=traces,
             engine=self._engine.engine,
             seed=plan.options.seed,
-            folder=(out if plan.emit_live else None) or DIRECTORY,
+            folder=out if plan.emit_live else None,
         )
         if tally.probing_s > max(_LONG_S, self._meter.seconds / 2):
             tally.notes.append(

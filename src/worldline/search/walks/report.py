@@ -139,7 +139,7 @@ class WalkReport(BaseReport):
         # Without arguments, `super` would not find this class: slots make it anew.
         super(WalkReport, self).expect_no_violation()
         if not self.steps and not self.states:
-            raise PropertyFailed(f"no step was taken\n{self.told()}")
+            raise PropertyFailed(f"no step was taken\n{self.told()}", self)
 
     def expect_holds(self) -> None:
         """Refuse to say that it holds.

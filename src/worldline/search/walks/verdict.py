@@ -93,6 +93,12 @@ def answer(
             f"{counted(tally.unresolved, 'walk')} neither became live nor hit a state "
             "that is surely dead (case C2): give more --max-steps"
         )
+    safety = [p.name for p in wanted if p.kind is PropertyKind.SAFETY]
+    if violated is None and safety:
+        notes.append(
+            "these walks look for liveness; random runs look for safety, if it is judged "
+            f"alone: --property {safety[0]}"
+        )
     if tally.bound == "memory":
         notes.append(search.meter.spent_words())
     runs = [_run(search, root, path) for root, path in tally.live_runs]

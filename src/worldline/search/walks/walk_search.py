@@ -1,4 +1,4 @@
-"""A search with random walks: what it has whatever it looks for."""
+"""The common part of all searches with random walks."""
 
 from __future__ import annotations
 

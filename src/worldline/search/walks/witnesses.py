@@ -1,6 +1,6 @@
 """Witnesses: properties that must be true sometimes, looked for on the walks.
 
-Walks are the same whoever looks on, so those of a search are made once more, with one
+Walks do not depend on being watched, so those of a search are made once more, with one
 more thing to stop at: that costs as much again, over tables that are filled already, and
 only where something is still to be reached.
 """

@@ -1,7 +1,7 @@
 """Leaving out what happened at one value of a clock, such as all of a term.
 
-A clock is whatever whole number stands in a field: of nodes, of messages. Nobody has to
-say which one it is; that is tried.
+A clock is any whole number in a field: of nodes, of messages. It need
+not be declared: each is tried.
 
 References
 ----------

@@ -1,6 +1,6 @@
 """Random changes to a run, small and combined: a way out where no single one helps.
 
-Runs of the same size take each other's place, now and then longer ones, too; so this
+Runs of the same size take each other's place, sometimes longer ones, too; so this
 wanders about among them until one comes up that is smaller.
 """
 

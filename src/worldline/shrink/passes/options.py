@@ -1,4 +1,4 @@
-"""Taking simpler options: of drawn arguments, and of whatever else is a choice.
+"""Taking simpler options: of drawn arguments, and of all other choices.
 
 All of this is legal under the workload as it is declared: the same calls, of which each
 run may draw any option.

@@ -2,7 +2,7 @@
 
 What a handler sends leaves its node only when the event is settled. Until then what
 the node and its neighbours are known to be in is judged. So nothing has to run twice,
-and what nobody saw coming is caught where it happens, if one node can see it.
+and an unforeseen failure is caught where it happens, if one node can see it.
 
 References
 ----------
@@ -79,8 +79,8 @@ class ImmediateCheck:
     neighbours
         What nodes know of others; by default nothing.
     on_unseen
-        What becomes of an event after which nobody can say any more whether a property
-        is true: whether it is allowed, or refused if the property is in `refuse`.
+        What becomes of an event after which it is unknown whether a property is true,
+        and was known before: whether it is allowed, or refused if the property is in `refuse`.
     refuse
         The names of properties; by default of all.
 

@@ -1,4 +1,4 @@
-"""What one node knows of the state of its system: itself, and some of its neighbours."""
+"""The standpoint of one node in its system: its own state and some neighbours'."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs in a predictor's process: it loads the system, and answers questions.
+"""The child process of a predictor: loads the system, and answers questions.
 
 It is as polite as a process can be (nice 19), and ends when its host does: then, the
 connection does, too, which a thread sees whatever the other is doing.

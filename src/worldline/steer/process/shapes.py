@@ -1,4 +1,4 @@
-"""The shapes of what comes from outside: lists of so many values, each of its type."""
+"""Shapes of data from outside: lists of a fixed length, each value of its type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a predictor can be asked to do: a closed list, of which a frame names an entry.
+"""Works of a predictor: a closed list, of which a frame names an entry.
 
 An entry is a function that is given the system and how to work, once, and returns what
 answers one question after the other.

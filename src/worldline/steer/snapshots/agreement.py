@@ -1,4 +1,4 @@
-"""Whether two checkpoints agree about what is between their nodes.
+"""Agreement of two checkpoints about the channels between their nodes.
 
 An error carries no number. So one end of a connection may have heard that it broke before
 its checkpoint, and the other end is not to hear of it until after its own; or a node has

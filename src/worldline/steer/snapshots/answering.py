@@ -1,4 +1,4 @@
-"""How a node answers those who gather snapshots."""
+"""Answers of a node to requests for its checkpoints."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Channels: what a node has sent to each peer and received from it, counted.
 
-Nobody sees what is under way. So each message carries its number, the number up to which
-its sender has received the other direction, and on which connection it is; what a node
-has sent and its peer has not received is then known from the two of them.
+Messages under way cannot be seen. So each message carries its number, the number up to
+which its sender has received the other direction, and on which connection it is; what a
+node has sent and its peer has not received is then known from the two of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The letters by which snapshots are gathered, which companions send each other.
 
-Whatever comes that is none of them is one error, `Malformed`.
+Anything else that comes is one error, `Malformed`.
 
 References
 ----------

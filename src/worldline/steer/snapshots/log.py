@@ -1,4 +1,4 @@
-"""The checkpoints that a node keeps, so that whoever asks for one of a time gets it."""
+"""The checkpoints that a node keeps, to answer a request for one of a given time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to say of the gathering of snapshots."""
+"""Options of the gathering of snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How letters of a node leave: straight, or over another where there is no connection."""
+"""The post of a node: its letters go straight, or over another without a connection."""
 
 from __future__ import annotations
 

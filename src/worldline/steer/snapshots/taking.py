@@ -1,4 +1,4 @@
-"""How checkpoints of a node are taken, of which it keeps some."""
+"""Checkpoints as they are taken, some of which a node keeps."""
 
 from __future__ import annotations
 

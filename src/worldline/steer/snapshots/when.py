@@ -1,4 +1,4 @@
-"""When a node gathers a snapshot: an interval after the last one, and when it has reason to.
+"""The times of a node's snapshots: an interval after the last, or with a reason to.
 
 It does so under a new number, unless its number rose since the last time: otherwise n nodes
 would make n numbers in each interval. It has reason to earlier when a field has changed, or

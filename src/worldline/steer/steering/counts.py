@@ -1,4 +1,4 @@
-"""What steering did at a node, counted."""
+"""Counts of what steering did at a node."""
 
 from __future__ import annotations
 

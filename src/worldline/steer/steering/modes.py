@@ -61,7 +61,7 @@ class SteeringOptions:
         Whether filters are installed, and the immediate check is made, where the mode has
         them: to measure what one does without the other.
     on_unseen
-        Whether an event is allowed of which nobody can say what it makes of a property.
+        Whether an event is allowed whose effect on a property is unknown.
     exact
         Whether a filter blocks the content that was predicted alone.
     """

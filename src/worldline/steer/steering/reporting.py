@@ -8,7 +8,7 @@ from typing import final
 
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import DIRECTORY, file_of, untaken, why_unwritten
+from worldline.runs.evidence import file_of, untaken, why_unwritten
 from worldline.runs.record import Ending, declared, record
 from worldline.runs.start import Beginning
 from worldline.steer.steering.findings import ForeseenFailure, FoundOften
@@ -110,7 +110,7 @@ def merged(several: Sequence[Sequence[FoundOften]]) -> tuple[FoundOften, ...]:
 def written(
     found: Sequence[FoundOften],
     system: str,
-    folder: Path = DIRECTORY,
+    folder: Path | None = None,
     taken: Sequence[Path] = (),
 ) -> list[str]:
     """Write the traces of what was found; return why some were not.

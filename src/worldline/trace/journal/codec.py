@@ -1,6 +1,6 @@
 """The codec: values, messages and frames of one system as bytes, and back.
 
-Whatever comes from outside and is not what it should be is one error, `Malformed`; no
+Malformed input from outside is one error, `Malformed`; no
 code of a user's class runs, and only classes of the system are made.
 """
 

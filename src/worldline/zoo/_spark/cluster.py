@@ -1,4 +1,4 @@
-"""What the systems of Spark have in common: how a cluster begins, and its bugs."""
+"""The common ground of the systems of Spark: how a cluster begins, and its bugs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processes of a Spark cluster say to each other."""
+"""Messages between the processes of a Spark cluster."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Bugs
     at a time.
 ``wids2``
     A list that an owner has taken counts as known to it, though the owner was restarted
-    since, sooner than anybody would have noticed, and has lost its index. In the fixed
+    since, before any other node noticed, and has lost its index. In the fixed
     protocol a list is known to one incarnation.
 ``wids3``
     The paper does not say what its third bug is. Here, lists that reach a node which has

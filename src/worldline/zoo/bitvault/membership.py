@@ -1,4 +1,4 @@
-"""Who is up, as one node sees it.
+"""Membership: the nodes that are up, as one node sees it.
 
 Nodes send heart-beats to their neighbours on the ring, and declare those dead that have
 been silent for too long. Heart-beats carry the sender's whole view. Of two things said
@@ -6,8 +6,8 @@ of a node the greater counts (its incarnation, then whether it is dead), so view
 equal in whatever order they spread. Only a node itself begins a new incarnation: when
 it starts, and when it hears that others take it for dead.
 
-Now and then a heart-beat goes to a node that is taken for dead, for nobody else would
-tell it.
+At intervals a heart-beat goes to a node that is taken for dead, since no other node
+would tell it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the nodes of a BitVault say to each other.
+"""Messages between the nodes of a BitVault.
 
 The ``key`` of a message is the name of an object.
 """

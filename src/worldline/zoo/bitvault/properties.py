@@ -1,4 +1,4 @@
-"""What a BitVault must satisfy once it is stable, and when it is taken to be.
+"""Properties of a BitVault that is stable, and the test whether it is.
 
 The owner of an object is here the one among all nodes that are up, whatever the views
 of nodes are.

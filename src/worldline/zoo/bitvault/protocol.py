@@ -2,7 +2,7 @@
 
 A bug is a condition such as ``"wids2" not in self.bugs``: what it guards is the fix.
 
-Why it stabilises. Whoever has replicas tells each node which of them it owns: the whole
+Why it stabilises. A holder of replicas tells each node which of them it owns: the whole
 list, again and again until the answer says that the latest list has been taken by the
 latest incarnation. So once views have become equal, an owner's index is what the
 holders have, whatever was lost, late, doubled or forgotten before. An owner takes one

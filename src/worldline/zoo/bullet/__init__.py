@@ -10,9 +10,9 @@ states from which the bugs are searched for.
 
 The paper tells what its property is about; the rest is as follows here. Who is whose
 sender is decided beforehand: each node asks one nearer to the source, as in the tree by
-which Bullet' discovers nodes, and some others. The source answers requests like
-everybody, and pushes nothing. Blocks are numbers. Whoever loses a connection forgets what
-it knew of the other, or owed it, and a receiver asks again.
+which Bullet' discovers nodes, and some others. The source answers requests as every
+node does, and pushes nothing. Blocks are numbers. A node that loses a connection
+forgets what it knew of the other, or owed it, and a receiver asks again.
 
 Bugs
 ----

@@ -1,4 +1,4 @@
-"""What the nodes of Bullet' say to each other."""
+"""Messages between the nodes of Bullet'."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Bullet' must satisfy; the property of the paper bears its name in the catalogue."""
+"""Properties of Bullet'; that of the paper bears its name in the catalogue."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Chord: a ring of nodes by the hashes of their addresses, with fingers across it.
 
 A distributed hash table, in which CrystalBall found three bugs and WiDS Checker five. A
-node asks for the one before its key, and takes its place behind it; by a timer it asks its
-successor who comes before and after that one, and tells it that it is there. Fingers
-shorten the way to far keys; each is looked up in turn. Whoever loses a connection forgets
-the node at its other end, and goes on with the next that it knows.
+node asks for the one before its key, and takes its place behind it; by a timer it asks
+its successor who comes before and after that one, and tells it that it is there.
+Fingers shorten the way to far keys; each is looked up in turn. A node that loses a
+connection forgets the node at its other end, and goes on with the next that it knows.
 
 Start reading with ``protocol``; ``ring`` has the arithmetic, ``properties`` says what must
 hold, ``starts`` has the states from which CrystalBall's bugs are searched for.
@@ -15,14 +15,15 @@ these. Of a nearer successor a node asks at once, not when its timer fires next,
 nodes that join together find their order in a few round trips. Who has become the
 predecessor without a word of its own is asked something, so that there is a connection
 which breaks when it fails. A node that has lost all that it knew asks for a place again;
-the founder of the ring begins a new one where nobody answers.
+the founder of the ring begins a new one where no node answers.
 
 Bugs
 ----
 cb1
-    Where nobody comes before it, a node takes whoever tells it to be its predecessor, also
-    itself, whatever successors it has. The fix: the nearest successor, if that is nearer.
-    UpdatePred to oneself stays, which is "a deliberate coding style in Mace Chord".
+    A node without a predecessor takes any node that tells it to be its predecessor,
+    also itself, whatever successors it has. The fix: the nearest successor, if that is
+    nearer. UpdatePred to oneself stays, which is "a deliberate coding style in Mace
+    Chord".
 cb2
     To learn of a successor that stands before the node itself does not make that one its
     predecessor. The fix: it does.
@@ -34,7 +35,7 @@ wids2
     Fingers that nothing was looked up for yet are not left out where a request is passed on.
 wids3
     For the successor's successors their hashes are kept, not their addresses. Behind such
-    an address there is nobody, not even somebody to refuse.
+    an address there is no node, not even one to refuse.
 wids4
     What was looked up for a finger is used for that one alone, and the next one is looked up
     even if it is known to be the same.

@@ -1,4 +1,4 @@
-"""What the nodes of a Chord ring say to each other."""
+"""Messages between the nodes of a Chord ring."""
 
 from __future__ import annotations
 

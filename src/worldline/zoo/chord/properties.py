@@ -1,4 +1,4 @@
-"""What a Chord ring must satisfy; the papers' names are in the docstrings.
+"""Properties of a Chord ring; the papers' names are in the docstrings.
 
 The properties of the ring and of the fingers are of liveness: joins and failures break
 both for a while. How sure it is that such a while is over says a confidence, which

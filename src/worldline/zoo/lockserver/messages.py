@@ -1,4 +1,4 @@
-"""What the lock server and its clients say to each other."""
+"""Messages between the lock server and its clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold of the lock server: the script of WiDS Checker's figure 5."""
+"""Properties of the lock server: the script of WiDS Checker's figure 5."""
 
 from __future__ import annotations
 

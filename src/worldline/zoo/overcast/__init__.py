@@ -3,8 +3,8 @@
 The overlay from which `brokentree` was simplified (MaceMC, section 7.2). A node joins
 at the root; a full one sends the joiner on to one of its kids. In a reorganisation
 every node may move under its grandparent or one of its brothers: it sends them and its
-parent probes, which it times, and then decides. Before it probes anybody it locks them
-all. Who is locked neither probes nor moves, nor looks for a new parent.
+parent probes, which it times, and then decides. Before it probes, it locks them
+all. A locked node neither probes nor moves, nor looks for a new parent.
 
 Bugs
 ----

@@ -1,4 +1,4 @@
-"""What the nodes of an Overcast say to each other."""
+"""Messages between the nodes of an Overcast."""
 
 from __future__ import annotations
 

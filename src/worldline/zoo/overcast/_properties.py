@@ -1,4 +1,4 @@
-"""What an Overcast must satisfy; the names of the catalogue are in the docstrings."""
+"""Properties of an Overcast; the names of the catalogue are in the docstrings."""
 
 from __future__ import annotations
 

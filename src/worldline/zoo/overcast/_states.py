@@ -1,4 +1,4 @@
-"""What a node of an Overcast is busy with."""
+"""Activities of a node of an Overcast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the members of a Raft cluster say to each other, and to themselves."""
+"""Messages between the members of a Raft cluster, and from each to itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Raft cluster must satisfy: the Raft paper's figure 3, without the obvious one.
+"""Properties of a Raft cluster: the Raft paper's figure 3, without the obvious one.
 
 That a leader only appends to its log is how it is written here. What a handler raises
 is a violation of its own, ``exception``.

@@ -14,10 +14,10 @@ the states from which the deeper bugs are searched for.
 What the papers leave out is as follows here. A node that drops a child because it
 learned that the child is elsewhere tells it to rejoin. An answer counts only for the
 attempt to join that it answers, and a node takes in a joiner only if it is a root or
-its own parent, on behalf of the root that both believe in, has sent the joiner.
-Without these two, nodes that lose their root while answers are under way may end up
-above each other; with them, whoever looks for a parent can get none from below: what
-is below it can be reached from another root only through itself, and would end there.
+its own parent, on behalf of the root that both believe in, has sent the joiner. Without
+these two, nodes that lose their root while answers are under way may end up above each
+other; with them, a node that looks for a parent can get none from below: what is below
+it can be reached from another root only through itself, and would end there.
 
 Bugs
 ----
@@ -35,9 +35,11 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import worldline as wl
+from worldline.zoo.macetransport.protocol import MaceTransport
 from worldline.zoo.randtree.eager import EagerRandTree
 from worldline.zoo.randtree.properties import PROPERTIES
 from worldline.zoo.randtree.protocol import RECOVERY_PERIOD, RandTree
+from worldline.zoo.randtree.stacked import StackedRandTree
 from worldline.zoo.randtree.starts import STARTS, Start, joined_by
 
 _OPTIONS = {
@@ -116,6 +118,7 @@ def system(
     connection_errors: int = 0,
     buffer: int = 20,
     recovery: float = RECOVERY_PERIOD,
+    transport: Literal["streams", "mace"] = "streams",
 ) -> wl.System:
     """Let every node join the overlay once, and again after each reset.
 
@@ -137,27 +140,43 @@ def system(
         How many messages may be under way from one node to another.
     recovery
         Seconds between two probes of a node; they count where time does.
+    transport
+        What messages go through: streams, or `MaceTransport` on datagrams. There a
+        connection breaks when a packet is found to be in flight for too long, so often
+        at each node, and nobody is told of a reset before it sends something.
 
     Raises
     ------
     ValueError
-        If there is no bug or no start of such a name, or nodes would probe all the time.
+        If there is no bug or no start of such a name, or nodes would probe all the time,
+        or something is asked that there is only on streams.
     """
     _known("bug", bugs, SWITCHES)
     _known("start", (start,), ("", *STARTS))
     if recovery <= 0:
         raise ValueError(f"recovery={recovery:g}: say a number of seconds above 0")
+    stacked = transport == "mace"
+    if stacked and (start or silent_resets or recovery != RECOVERY_PERIOD):
+        raise ValueError(
+            "start, silent_resets and recovery are for transport=streams alone"
+        )
     begin = STARTS[start] if start else Start(joined_by(contacts, size))
     ids = {node.name: node for node in wl.ids(*begin.contacts)}
     room = begin.max_children or max_children
+    lower = MaceTransport(buffer=buffer, timeouts=connection_errors)
     return wl.System(
-        {node: _fresh(node, room, bugs, recovery) for node in ids.values()},
-        network=wl.streams(buffer=buffer),
+        {
+            node: _stacked(node, room, bugs, lower)
+            if stacked
+            else _fresh(node, room, bugs, recovery)
+            for node in ids.values()
+        },
+        network=wl.datagrams() if stacked else wl.streams(buffer=buffer),
         workload=[_driver(ids, *entry) for entry in begin.contacts.items()],
         faults=wl.Faults(
             resets=resets,
             silent_resets=silent_resets,
-            connection_errors=connection_errors,
+            connection_errors=0 if stacked else connection_errors,
         ),
         properties=PROPERTIES,
         prologue=begin.prologue(ids),
@@ -172,6 +191,13 @@ def _fresh(
     if recovery == RECOVERY_PERIOD:
         return RandTree(me=node, root=node, max_children=max_children, bugs=bugs)
     return EagerRandTree(node, node, max_children, bugs, period=recovery)
+
+
+def _stacked(
+    node: wl.NodeId, max_children: int, bugs: tuple[str, ...], lower: MaceTransport
+) -> StackedRandTree:
+    bugs = tuple(sorted(bugs))
+    return StackedRandTree(node, node, max_children, bugs, transport=lower)
 
 
 def _driver(ids: Mapping[str, wl.NodeId], name: str, peers: tuple[str, ...]) -> Any:

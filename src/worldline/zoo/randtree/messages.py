@@ -1,4 +1,4 @@
-"""What the nodes of a RandTree say to each other."""
+"""Messages between the nodes of a RandTree."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What a RandTree must satisfy; the names of the papers are in the docstrings.
+"""Properties of a RandTree; the names of the papers are in the docstrings.
 
 A node "takes itself for the root" when it is joined and its own root. While it is
 joining, it is its own root only until it has found another: CrystalBall's figures
 mark a root only in the joined state, too.
 
-Each but the last is said node by node: of what a node and its neighbours know, it can be
-judged where nobody knows more.
+Each but the last is said node by node: of what a node and its neighbours know, it can
+be judged where no more is known.
 """
 
 from __future__ import annotations

@@ -1,0 +1,152 @@
+"""The pytest plugin: budgets for tests of systems, and short runs where they fail.
+
+pytest imports it in every session, so it imports nothing of Worldline: that is done for
+tests that have a budget, or that come when something else has imported Worldline.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from worldline.testing.budgets import WorldlineBudget
+    from worldline.testing.running import RunningTest
+
+_MARKER = "worldline"
+_RUNNING: pytest.StashKey[RunningTest] = pytest.StashKey()
+_MINIMISING_S = 10.0
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    group = parser.getgroup("worldline", "model checking, with Worldline")
+    group.addoption(
+        "--worldline-seed",
+        type=int,
+        metavar="N",
+        help="seed of all searches and runs that are given none",
+    )
+    group.addoption(
+        "--worldline-max-seconds",
+        type=_seconds,
+        metavar="SECONDS",
+        help="bound of each search that is given none",
+    )
+    group.addoption(
+        "--worldline-out",
+        type=Path,
+        metavar="FOLDER",
+        help="where traces go, in a folder for each test (default: worldline-out)",
+    )
+    group.addoption(
+        "--worldline-minimize",
+        type=_seconds_or_none,
+        metavar="SECONDS",
+        default=_MINIMISING_S,
+        help=f"how long to shorten the run of a failure (default: {_MINIMISING_S:g}; "
+        "0: not at all)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers",
+        f"{_MARKER}(max_seconds=..., seed=...): budget of the searches in a test; goes "
+        "over --worldline-max-seconds and --worldline-seed",
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse wrong markers before the first test runs."""
+    for item in items:
+        if item.get_closest_marker(_MARKER) is not None:
+            budget_of(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let the budget of a test hold while it runs, its fixtures included."""
+    if "worldline" not in sys.modules and not _has_budget(item):
+        return (yield)
+    from worldline.testing.running import RunningTest
+
+    item.stash[_RUNNING] = test = RunningTest(item.nodeid, budget_of(item))
+    with test.holding():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to the report of a failure its run, as short as time allows."""
+    report = yield
+    test = item.stash.get(_RUNNING, None)
+    if test is not None and call.excinfo is not None and report.failed:
+        seconds = item.config.getoption("--worldline-minimize")
+        # Part of the failure, and so of junit.xml, too; not of what was captured.
+        add = getattr(report.longrepr, "addsection", None)
+        if add is not None and (text := test.explained(call.excinfo.value, seconds)):
+            add("worldline", text)
+    return report
+
+
+@pytest.fixture
+def worldline_budget(request: pytest.FixtureRequest) -> WorldlineBudget:
+    """What the searches of this test may take, for what does not take it by itself."""
+    return budget_of(request.node)
+
+
+def budget_of(item: pytest.Item) -> WorldlineBudget:
+    """Return the budget of a test: its markers', the nearest first, then the options'.
+
+    Raises
+    ------
+    pytest.UsageError
+        If a marker says something else.
+    """
+    from worldline.model.errors import UsageError
+    from worldline.testing.budgets import WorldlineBudget
+
+    option = item.config.getoption
+    given: dict[str, Any] = {
+        "seed": option("--worldline-seed"),
+        "max_seconds": option("--worldline-max-seconds"),
+    }
+    for mark in reversed(list(item.iter_markers(_MARKER))):
+        unknown = [*map(repr, mark.args), *(mark.kwargs.keys() - given.keys())]
+        if unknown:
+            raise pytest.UsageError(
+                f"{item.nodeid}: the marker {_MARKER} takes no {', '.join(unknown)}; "
+                "write max_seconds=... or seed=..."
+            )
+        given.update(mark.kwargs)
+    try:
+        return WorldlineBudget(**given, out=option("--worldline-out"))
+    except UsageError as error:
+        raise pytest.UsageError(f"{item.nodeid}: {error}") from None
+
+
+def _has_budget(item: pytest.Item) -> bool:
+    names = ("--worldline-seed", "--worldline-max-seconds", "--worldline-out")
+    asked = any(item.config.getoption(name) is not None for name in names)
+    return asked or item.get_closest_marker(_MARKER) is not None
+
+
+def _seconds(text: str) -> float:
+    """Return a time: more than 0 seconds."""
+    seconds = float(text)
+    if not 0 < seconds < math.inf:
+        raise ValueError
+    return seconds
+
+
+def _seconds_or_none(text: str) -> float:
+    return 0.0 if float(text) == 0 else _seconds(text)

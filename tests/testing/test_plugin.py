@@ -1,0 +1,274 @@
+"""The pytest plugin: budgets reach searches, and a failure shows its run made short."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import worldline as wl
+from worldline.show.steps import steps
+from worldline.testing.budgets import WorldlineBudget
+from worldline.testing.running import RunningTest
+from worldline.trace.format import read
+
+pytest_plugins = ["pytester"]
+
+SYSTEM = """
+import worldline as wl
+
+PRIMARY, BACKUP = wl.ids("primary", "backup")
+
+@wl.message
+class Total:
+    value: int
+
+@wl.node
+class Replica:
+    total: int = 0
+    calls: int = 0
+
+    @wl.call
+    def add(self, ctx: wl.Context, amount: int) -> None:
+        self.total += amount
+        ctx.send(BACKUP, Total(self.total))
+
+    @wl.call(when=lambda self: self.calls < 9)
+    def idle(self, ctx: wl.Context) -> None:
+        self.calls += 1
+
+    @wl.on(Total)
+    def copy(self, ctx: wl.Context, src: wl.NodeId, msg: Total) -> None:
+        self.total = msg.value
+
+@wl.safety
+def agree_at_rest(view: wl.View) -> bool:
+    return bool(view.messages()) or view[PRIMARY].total == view[BACKUP].total
+
+@wl.liveness
+def ends_at_nine(view: wl.View) -> bool:
+    return view[BACKUP].total == 9
+
+def system() -> wl.System:
+    calls = [wl.invoke(Replica.add, 5), wl.invoke(Replica.add, 3)]
+    return wl.System({PRIMARY: Replica(), BACKUP: Replica()}, name="counter",
+                     workload=[wl.script(PRIMARY, calls), wl.whenever(Replica.idle)],
+                     properties=[agree_at_rest])
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded() -> None:
+    """Load what sessions in this process load late: each would do so, and unload it."""
+    known: dict[str, Any] = {"__name__": __name__}
+    exec(SYSTEM, known)
+    test = RunningTest("test", WorldlineBudget())
+    with tempfile.TemporaryDirectory() as folder, test.holding():
+        report = wl.fuzz(known["system"], out=Path(folder) / "run.wl")
+        with pytest.raises(wl.PropertyFailed) as caught:
+            report.expect_no_violation()
+        assert test.explained(caught.value, seconds=1.0)
+        wl.check(known["system"], traces=False)
+        wl.walk(known["system"], traces=False)
+        wl.simulate(known["system"], seconds=1, traces=False)
+
+
+@pytest.fixture
+def project(loaded: None, pytester: pytest.Pytester) -> pytest.Pytester:
+    """A user's folder with a system; the plugin is loaded as in any other session."""
+    pytester.makepyfile(counter=SYSTEM)
+    pytester.syspathinsert()
+    pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest -p no:cacheprovider")
+    return pytester
+
+
+def ran(project: pytest.Pytester, source: str, *options: str) -> pytest.RunResult:
+    project.makepyfile(test_counter=f"import pytest\nimport worldline as wl\n{source}")
+    return project.runpytest_inprocess(*options)
+
+
+FUZZ = """
+from counter import system
+def test_totals_agree():
+    wl.fuzz(system, events=5000, threads=1).expect_no_violation()
+"""
+
+
+def test_a_failure_shows_its_run_made_short_and_what_replays_it(
+    project: pytest.Pytester,
+):
+    result = ran(project, FUZZ)
+    result.assert_outcomes(failed=1)
+    place = "worldline-out/test_counter-test_totals_agree/counter-agree_at_rest"
+    result.stdout.fnmatch_lines(
+        [
+            "E * counter: VIOLATED",
+            "*- worldline -*",
+            "agree_at_rest, shortened in * s: * -> 4 (2)*",
+            f"  replay worldline replay {place}-min.wl counter:system",
+        ]
+    )
+    report = wl.replay(f"{place}-min.wl", "counter.py")
+    assert report.verdict is wl.Verdict.VIOLATED
+
+
+def test_it_says_when_time_was_up(project: pytest.Pytester):
+    result = ran(project, FUZZ, "--worldline-minimize", "0.000001")
+    result.stdout.fnmatch_lines(["  cut off (bound: seconds); with more time: *"])
+
+
+def test_no_run_is_made_short_if_that_is_not_wanted(project: pytest.Pytester):
+    result = ran(project, FUZZ, "--worldline-minimize", "0")
+    result.assert_outcomes(failed=1)
+    result.stdout.no_fnmatch_line("*- worldline -*")
+
+
+def test_steps_are_not_shown_twice(project: pytest.Pytester):
+    source = FUZZ.replace("wl.fuzz(system, events=5000, threads=1)", "wl.check(system)")
+    result = ran(project, source)
+    result.stdout.fnmatch_lines(
+        [
+            "agree_at_rest, shortened in * s: 4 deliveries (2 externals) -> 4 (2), *",
+            "  these are the steps that the report has",
+        ]
+    )
+    assert str(result.stdout).count("1  primary  call add(5)") == 1
+
+
+def test_a_system_that_no_target_names_is_made_short_too(project: pytest.Pytester):
+    result = ran(project, FUZZ.replace("fuzz(system", "fuzz(system()"))
+    result.stdout.fnmatch_lines(
+        ["agree_at_rest, shortened in *", "  replay wl.replay('*', system=...)"]
+    )
+
+
+def test_a_run_by_a_clock_becomes_one_by_none(project: pytest.Pytester):
+    source = FUZZ.replace("fuzz(system, events=5000, ", "simulate(system, rate=50, ")
+    result = ran(project, source)
+    result.stdout.fnmatch_lines(
+        [
+            "agree_at_rest, shortened in * -> 4 (2)*",
+            "  no clock: messages and timers may take longer or less long here",
+        ]
+    )
+
+
+def test_other_failures_and_expected_ones_are_left_alone(project: pytest.Pytester):
+    source = """
+from counter import system
+def test_wrong():
+    assert wl.check(system).verdict is wl.Verdict.HOLDS
+@pytest.mark.xfail(strict=True)
+def test_gap():
+    wl.check(system).expect_holds()
+def test_not_violated():
+    wl.check(system, max_depth=1).expect_violated("agree_at_rest")
+"""
+    result = ran(project, source)
+    result.assert_outcomes(failed=2, xfailed=1)
+    result.stdout.no_fnmatch_line("*- worldline -*")
+
+
+BUDGETS = """
+from counter import system
+def seed_and_bound(report):
+    return report.seed, report.bound
+def test_options(worldline_budget):
+    assert worldline_budget.seed == 7
+    assert wl.check(system, deadlock=True, max_depth=2).seed == 7
+@pytest.mark.worldline(seed=8)
+class TestNearest:
+    @pytest.mark.worldline(max_seconds=20)
+    def test_markers(self, worldline_budget):
+        assert worldline_budget == worldline_budget.__class__(seed=8, max_seconds=20)
+        assert wl.walk(system, events=9).seed == 8
+    @pytest.mark.worldline(seed=9)
+    def test_calls(self):
+        assert wl.walk(system, events=9).seed == 9
+        assert wl.walk(system, events=9, seed=3).seed == 3
+"""
+
+
+def test_budgets_come_from_the_call_then_markers_then_options(project: pytest.Pytester):
+    options = "--worldline-seed", "7", "--worldline-max-seconds", "30"
+    ran(project, BUDGETS, *options).assert_outcomes(passed=3)
+
+
+def test_a_bound_that_a_marker_sets_ends_a_search(project: pytest.Pytester):
+    source = """
+from counter import system
+@pytest.mark.worldline(max_seconds=0.1)
+def test_bound():
+    assert wl.fuzz(system().replace(properties=[])).bound == "seconds"
+"""
+    ran(project, source).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "said"),
+    [
+        (
+            "@pytest.mark.worldline(5)\ndef test_a(): pass",
+            (),
+            "*takes no 5; write max*",
+        ),
+        ("@pytest.mark.worldline(sed=5)\ndef test_a(): pass", (), "*takes no sed; wr*"),
+        (
+            "@pytest.mark.worldline(seed='x')\ndef test_a(): pass",
+            (),
+            "*seed='x' is not a whole*",
+        ),
+        ("", ("--worldline-seed", "x"), "*invalid int value: 'x'*"),
+        ("", ("--worldline-max-seconds", "0"), "*invalid _seconds value: '0'*"),
+    ],
+)
+def test_a_wrong_budget_is_refused(
+    project: pytest.Pytester, source: str, options: tuple[str, ...], said: str
+):
+    result = ran(project, source, *options)
+    shown = result.outlines + result.errlines
+    pytest.LineMatcher(shown).fnmatch_lines([said])
+
+
+@pytest.mark.slow
+def test_workers_have_the_options_and_do_not_write_over_each_other(
+    project: pytest.Pytester,
+):
+    source = """
+import worldline as wl
+from counter import PRIMARY, Replica, system
+@pytest.mark.parametrize("amount", [1, 2, 3, 4])
+def test_totals_agree(amount):
+    calls = [wl.invoke(Replica.add, amount), wl.invoke(Replica.add, 1)]
+    report = wl.check(system().replace(workload=[wl.script(PRIMARY, calls)]))
+    assert report.seed == 6
+    report.expect_holds()
+"""
+    options = "-n", "2", "--worldline-seed", "6", "--worldline-out", "traces"
+    project.makepyfile(test_counter=f"import pytest\n{source}")
+    result = project.runpytest_subprocess(*options)
+    result.assert_outcomes(failed=4)
+    assert str(result.stdout).count("shortened in") == 4
+    for amount in range(1, 5):
+        folder = Path("traces") / f"test_counter-test_totals_agree-{amount}"
+        for name in ("counter-agree_at_rest.wl", "counter-agree_at_rest-min.wl"):
+            shown = "\n".join(steps(read(folder / name)))
+            assert f"1  primary  call add({amount})" in shown
+    assert not Path("worldline-out").exists()
+
+
+@pytest.mark.slow
+def test_a_session_without_systems_loads_nothing_of_worldline(
+    pytester: pytest.Pytester,
+):
+    pytester.makepyfile(
+        """
+        import sys
+        def test_nothing_is_loaded():
+            assert "pytest_worldline" in sys.modules
+            assert "worldline" not in sys.modules
+        """
+    )
+    pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=1)
