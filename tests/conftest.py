@@ -12,7 +12,7 @@ settings.register_profile(
 settings.load_profile("reproducible")
 
 # What thousands of tests are made of is long to look at, and none of it is garbage.
-gc.set_threshold(20_000, 20, 20)
+gc.set_threshold(10_000, 15, 10)
 
 # A command in a process of its own would compile every module that it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

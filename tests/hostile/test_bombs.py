@@ -90,6 +90,7 @@ def test_a_bomb_is_answered(name: str):
     content = packed(BOMBS[name](unpacked(Path(TRACE).read_bytes())))
     Path(TRACE).write_bytes(content)
     peak_mib()
+    held = peak_mib()  # by what other tests have left in this process
     for command in (("show", TRACE), ("replay", TRACE, "counter.py")):
         signal.setitimer(signal.ITIMER_VIRTUAL, 10)
         result = run(*command)
@@ -97,7 +98,7 @@ def test_a_bomb_is_answered(name: str):
         assert result.status in (0, 2)
         assert "internal error" not in result.err
         assert len(result.err) < 2000
-    assert peak_mib() < 1024
+    assert peak_mib() - held < 1024
 
 
 def test_a_number_too_long_to_be_printed_is_said_to_be_so():
