@@ -206,7 +206,7 @@ SMALL: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "pastry-5": (
         "joins_are_not_swallowed",
-        {"size": 5, "leafset": 2, "bits": 16, "resets": 2},
+        {"size": 5, "leafset": 4, "bits": 16, "resets": 2},
         {
             "properties": ["all_have_joined", "joins_are_not_swallowed"],
             "from_live": True,

@@ -41,7 +41,7 @@ WALKED = {
     "macetransport-11": (QUIET, "deliver at s (transport) Ack(seq=6001) from r"),
     "pastry-1": ("all_have_joined", "deliver at n2 (pastry) LeafsetInfo("),
     "pastry-2": ("one_ring", "transport_error at n0 lost about n"),
-    "pastry-3": ("one_ring", "deliver at n7 (pastry) InformRequest(joined=True) from"),
+    "pastry-3": ("one_ring", "deliver at n3 (pastry) Inform() from n2"),
     "pastry-4": ("all_have_joined", "deliver at n0 (pastry) LeafsetInfo("),
     "pastry-5": ("all_have_joined", "deliver at n0 (pastry) LeafsetInfo("),
 }

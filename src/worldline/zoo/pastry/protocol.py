@@ -229,9 +229,15 @@ class Pastry(Known):
 
     @wl.timer(when=lambda self: self.state is State.JOINED)
     def recovery(self, ctx: wl.Context) -> None:
-        """Ask for a place once more, but for no rows: rings that fell apart merge so."""
+        """Ask for a place once more, but for no rows, and who is beside the one asked.
+
+        Rings that fell apart merge so. The request for a place alone may be routed back,
+        where a table still has nodes of the ring that asks.
+        """
         ctx.set_timer(Pastry.recovery, after=RECOVERY_PERIOD)
-        ctx.send(self._next_peer(), Join(self.me, self.space.rows))
+        peer = self._next_peer()
+        ctx.send(peer, Join(self.me, self.space.rows))
+        ctx.send(peer, LeafsetInfoRequest())
 
     # ---------------------------------------------------------------------- the table
 
