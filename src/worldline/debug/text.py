@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from worldline.debug.answers import Possible, PropertyStatus, StepLine, Why
+from worldline.debug.answers import (
+    Possible,
+    PropertyStatus,
+    StepLine,
+    UndeclaredEnd,
+    Why,
+)
 from worldline.debug.runs import Stretch
 from worldline.debug.session import Session
 from worldline.debug.state import NOT_KNOWN, NodeDifference, NodeState, StateChange
+from worldline.model.printable import one_line
 from worldline.runs.difference import Difference
 from worldline.show.phrases import deadline_phrase
 from worldline.show.steps import (
@@ -180,6 +187,12 @@ def statuses(
         )
     if not shown:
         yield "the system has no properties"
+
+
+def ended(ending: UndeclaredEnd) -> str:
+    """Return what a run ends in that no property declares."""
+    said = f": {one_line(ending.said)}" if ending.said else ""
+    return f"ends in {ending.name} at step {ending.step}{said}"
 
 
 def _truth(value: bool | str) -> str:
