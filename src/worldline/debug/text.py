@@ -15,8 +15,10 @@ from worldline.debug.answers import (
 from worldline.debug.runs import Stretch
 from worldline.debug.session import Session
 from worldline.debug.state import NOT_KNOWN, NodeDifference, NodeState, StateChange
+from worldline.model.kinds import KINDS
 from worldline.model.printable import one_line
 from worldline.runs.difference import Difference
+from worldline.show.lost import lost_timers
 from worldline.show.phrases import deadline_phrase
 from worldline.show.steps import (
     at_time,
@@ -59,9 +61,11 @@ def place(session: Session, step: int) -> Iterator[str]:
     if record is None:
         yield f"{step}: before any step"
         return
-    header = session.trace.header
+    header, lost = session.trace.header, ""
+    if KINDS[record.kind].forgets:
+        lost = lost_timers(session.trace).get(record.step, "")
     yield from step_lines(
-        record, header, len(str(record.step)), len(record.node or "*")
+        record, header, len(str(record.step)), len(record.node or "*"), lost=lost
     )
 
 
