@@ -1,4 +1,4 @@
-"""Searches that judge no property: they say what they looked for."""
+"""Searches that leave things open: they say what they looked for, and what ended them."""
 
 from __future__ import annotations
 
@@ -58,3 +58,15 @@ def test_a_search_without_properties_says_what_it_looked_for(name: str) -> None:
 def test_deadlocks_and_unhandled_messages_are_named_where_they_are_looked_for() -> None:
     report = wl.check(lamp(unhandled="error"), deadlock=True)
     assert "unhandled messages and deadlocks were looked for" in str(report)
+
+
+@wl.liveness
+def is_broken(view: wl.View) -> bool:
+    return not view.nodes
+
+
+def test_of_walks_that_were_ended_it_is_said_beside_liveness() -> None:
+    report = wl.walk(lamp(properties=[is_broken]), max_seconds=1e-6)
+    (row,) = report.properties
+    assert row.verdict is wl.Verdict.UNKNOWN
+    assert row.explanation == "not all walks were made (bound: seconds)"
