@@ -217,7 +217,7 @@ def test_a_run_that_there_is_no_time_to_shorten_is_shown_as_it_was_found():
         ),
         (
             ["--until", "view[c].count"],
-            "name 'c' is not defined; there are a, b, Counter",
+            "name 'c' is not defined; there are A, B, a, b, Counter",
         ),
         (["--faults", "drop=1"], "not understood at 'drop=1'"),
         (["--faults", ""], "write declared, none, or NAME=N"),

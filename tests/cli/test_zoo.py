@@ -212,6 +212,7 @@ def test_json_is_one_object_with_an_entry_for_each_bug(commands: Commands):
     [
         ("check", "exhaustive"),
         ("walk", "random walks"),
+        ("walk --from-live", "prefix search"),
         ("simulate", "simulation"),
         ("fuzz", "fuzz"),
         ("faults", "lineage"),

@@ -76,7 +76,9 @@ class BugResult:
 
 def technique_of(command: str) -> str:
     """Return what kind of search a command is."""
-    verb = command.partition(" ")[0]
+    verb, *options = command.split()
+    if "--from-live" in options:
+        return "prefix search"
     return _TECHNIQUES.get(verb, verb)
 
 

@@ -95,9 +95,8 @@ def test_where_no_walk_becomes_live_nothing_is_searched():
     report = walk(tired(), from_live=True, max_steps=TOP - 1)
     assert (report.verdict, report.bound) == (wl.Verdict.UNKNOWN, "from live")
     assert report.states == report.walks == 0
-    assert report.notes == (
-        "none of 20 walks became live within 19 steps: give more --max-steps",
-    )
+    why = "none of 20 walks became live within 19 steps: give more --max-steps"
+    assert why in report.notes
 
 
 def test_one_of_the_walks_is_enough():
