@@ -266,6 +266,15 @@ def test_the_status_names_steps_and_the_value_here():
     assert said(session, "status")[0].split("here ")[1].startswith("true ")
 
 
+def test_the_status_says_in_what_a_run_ends_that_no_property_declares():
+    session = granted()
+    assert said(session, "status")[-1].startswith("ends in exception at step 19: ")
+    ended = answer(session, "status").data["ended"]
+    assert (ended["name"], ended["step"]) == ("exception", 19)
+    assert answer(held(), "status").data["ended"] is None
+    assert "ends in" not in "".join(said(session, "status mutual_exclusion"))
+
+
 def test_what_fails_is_explained():
     lines = said(held(), "explain")
     assert lines[0] == "mutual_exclusion fails"

@@ -97,6 +97,26 @@ def test_a_call_adds_to_what_the_system_says() -> None:
     assert wl.check(counting(prune=at_least_three), prune=is_one).states == 2
 
 
+def test_an_assumption_is_told_where_only_some_of_the_verdicts_are_known() -> None:
+    @wl.sometimes
+    def four(view: wl.View) -> bool:
+        return bool(view[A].value == 4)
+
+    made = counting().replace(properties=[below_four, four])
+    report = wl.check(made, assume=at_most_two)
+    verdicts = [row.verdict for row in report.properties]
+    assert report.verdict is Verdict.UNKNOWN
+    assert verdicts == [Verdict.HOLDS, Verdict.UNKNOWN]
+    (line,) = [t for t in str(report).splitlines() if t.startswith("  assuming: ")]
+    assert "at_most_two in every state" in line
+
+
+def test_an_assumption_of_which_nothing_is_said_to_hold_is_not_told() -> None:
+    report = wl.check(counting(), assume=at_most_two, max_depth=1)
+    assert report.verdict is Verdict.UNKNOWN
+    assert "assuming" not in str(report)
+
+
 def test_an_assumption_that_is_made_twice_is_said_once() -> None:
     report = wl.check(counting(assume=at_most_two), assume=at_most_two)
     assert [t for t in report.assumptions if "at_most_two" in t] == [

@@ -379,6 +379,8 @@ def test_ctrl_c_leaves_it_unknown() -> None:
     report = wl.check(ping_pong(), progress=interrupt)
     assert {p.verdict for p in report.properties} == {Verdict.UNKNOWN}
     assert (report.verdict, report.bound) == (Verdict.UNKNOWN, "interrupted")
+    for row in report.properties:
+        assert row.explanation.endswith("(bound: interrupted)")
 
 
 # ------------------------------------------------------------------------- the run

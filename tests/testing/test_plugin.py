@@ -166,7 +166,7 @@ def test_a_run_by_a_clock_becomes_one_by_none(project: pytest.Pytester):
     result.stdout.fnmatch_lines(
         [
             "agree_at_rest, shortened in * -> 4 (2)*",
-            "  no clock: messages and timers may take longer or less long here",
+            "  its delays are not kept: by the clock this run may be impossible",
         ]
     )
 

@@ -64,6 +64,26 @@ class Why:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UndeclaredEnd:
+    """What a run ends in that no property declares.
+
+    Attributes
+    ----------
+    name
+        ``exception``, ``divergence``, ``unhandled`` or ``deadlock``.
+    step
+        The last step.
+    said
+        Why, in a line; empty if there is nothing to explain.
+    """
+
+    name: str
+    step: int
+    said: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyStatus:
     """The steps at which a property is true.
 

@@ -11,10 +11,11 @@ from dataclasses import asdict
 from typing import Any
 
 from worldline.debug import text
-from worldline.debug.answers import Answer
+from worldline.debug.answers import Answer, UndeclaredEnd
 from worldline.debug.arguments import WHOLE, one_step, sorted_out, step_of, words_of
 from worldline.debug.session import Session
 from worldline.model.errors import UsageError
+from worldline.runs.record import UNDECLARED
 from worldline.trace.schema import dump
 
 
@@ -75,12 +76,29 @@ def track(session: Session, rest: str) -> Answer:
 def status(session: Session, rest: str) -> Answer:
     """Show at which steps each property is true.
 
-    Of a liveness property, at which steps its predicate is.
+    Of a liveness property, at which steps its predicate is. Without a name, also in what
+    the run ends that no property declares, such as an exception.
     """
     words, whole = words_of(rest)
     statuses = session.status(words)
-    data = {"properties": [asdict(each) for each in statuses]}
-    return Answer(data, list(text.statuses(statuses, session.position, whole=whole)))
+    lines = list(text.statuses(statuses, session.position, whole=whole))
+    ending = None if words else _ended(session)
+    if ending is not None:
+        lines.append(text.ended(ending))
+    data = {
+        "properties": [asdict(each) for each in statuses],
+        "ended": None if ending is None else asdict(ending),
+    }
+    return Answer(data, lines)
+
+
+def _ended(session: Session) -> UndeclaredEnd | None:
+    """Return what the run ends in that no property declares; None if it does not."""
+    end, last = session.trace.end, session.timeline.first + len(session.trace.steps)
+    if end is None or end.property not in UNDECLARED:
+        return None
+    said = "" if end.explanation is None else end.explanation.message
+    return UndeclaredEnd(name=end.property, step=last, said=said)
 
 
 def explain(session: Session, rest: str) -> Answer:

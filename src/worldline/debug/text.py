@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from worldline.debug.answers import Possible, PropertyStatus, StepLine, Why
+from worldline.debug.answers import (
+    Possible,
+    PropertyStatus,
+    StepLine,
+    UndeclaredEnd,
+    Why,
+)
 from worldline.debug.runs import Stretch
 from worldline.debug.session import Session
 from worldline.debug.state import NOT_KNOWN, NodeDifference, NodeState, StateChange
+from worldline.model.kinds import KINDS
+from worldline.model.printable import one_line
 from worldline.runs.difference import Difference
+from worldline.show.lost import lost_timers
 from worldline.show.phrases import deadline_phrase
 from worldline.show.steps import (
     at_time,
@@ -52,9 +61,11 @@ def place(session: Session, step: int) -> Iterator[str]:
     if record is None:
         yield f"{step}: before any step"
         return
-    header = session.trace.header
+    header, lost = session.trace.header, ""
+    if KINDS[record.kind].forgets:
+        lost = lost_timers(session.trace).get(record.step, "")
     yield from step_lines(
-        record, header, len(str(record.step)), len(record.node or "*")
+        record, header, len(str(record.step)), len(record.node or "*"), lost=lost
     )
 
 
@@ -180,6 +191,12 @@ def statuses(
         )
     if not shown:
         yield "the system has no properties"
+
+
+def ended(ending: UndeclaredEnd) -> str:
+    """Return what a run ends in that no property declares."""
+    said = f": {one_line(ending.said)}" if ending.said else ""
+    return f"ends in {ending.name} at step {ending.step}{said}"
 
 
 def _truth(value: bool | str) -> str:

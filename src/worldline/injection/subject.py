@@ -81,6 +81,9 @@ class Run:
         nothing that makes it false needs to be tried for the goal's sake.
     met
         The names of the subject's cases that happened.
+    pending
+        What could still happen when the last round was over, in words; empty if nothing,
+        or if that is not known.
     """
 
     faults: FaultSet
@@ -89,6 +92,7 @@ class Run:
     sent: Sequence[SentMessage]
     support: Support
     met: frozenset[str] = frozenset()
+    pending: str = ""
 
     @property
     def broken(self) -> frozenset[Goal]:

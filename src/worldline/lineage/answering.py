@@ -94,7 +94,7 @@ def _answered(target: Target, options: FaultOptions) -> FaultsReport:
     more, ended = _asked_besides(
         target, question, scope, outcome, with_frontier=options.frontier
     )
-    notes += [*unaudited, *ended, *unwritten]
+    notes += [*unaudited, *ended, *unwritten, *_unfinished(target, scope, runs)]
     properties = _properties(target, scope, outcome, runs, trace)
     if trace is not None and options.traces and properties:
         properties[0] = with_file(properties[0], trace, place, target.command)
@@ -368,6 +368,18 @@ def _confirmed(subject: Subject, falsifier: FaultSet) -> Run:
         said = ", ".join(map(str, in_order(falsifier))) or "no fault"
         raise InternalError(f"{said} was found to break a goal, and breaks none")
     return run
+
+
+def _unfinished(target: Target, scope: Scope, runs: list[Run]) -> Iterator[str]:
+    """Say what could still happen where a promise about the end was broken first."""
+    kinds = dict(target.properties)
+    for run in runs[:1]:
+        broken = (kinds.get(target.promised(goal)) for goal in run.broken)
+        if run.pending and PropertyKind.LIVENESS.value in broken:
+            yield (
+                f"still pending at the end of time (EOT {scope.eot}): {run.pending}; a "
+                "larger --eot may mend it"
+            )
 
 
 def _notes(outcome: SearchResult, question: FaultQuery, engine: str) -> list[str]:

@@ -86,8 +86,8 @@ class FaultOptions(SystemOptions):
     )
     crashes: int | None = option(
         None,
-        "how many nodes may crash (default: 1); the programs of the zoo have defaults "
-        "of their own",
+        "how many nodes may crash (default: 1, whatever Faults(crashes=...) of the system "
+        "says); the programs of the zoo have defaults of their own",
         Whole(0),
     )
     crash_nodes: Sequence[str] | None = option(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import final
 
 from worldline.minimizing.aftermath import OtherViolation
+from worldline.minimizing.delays import engine_of, refuse_no_delays
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.original import Original
 from worldline.minimizing.regression import (
@@ -23,7 +24,7 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import MINIMIZE, Evidence, Witnessed, untaken
+from worldline.runs.evidence import Evidence, Witnessed, untaken
 from worldline.runs.follow import follow
 from worldline.runs.loading import command
 from worldline.runs.record import DEADLOCK, Ending
@@ -70,6 +71,7 @@ def refuse_no_result(
             f"the test would take the place of the smaller run, {test}",
             remedy="name another file",
         )
+    refuse_no_delays(recorded, options.predicates)
     refuse_no_test(system, recorded, test)
 
 
@@ -154,7 +156,7 @@ class ResultFiles:
             Beginning([self._original.start]),
             out,
             is_written=self._options.traces,
-            engine=MINIMIZE,
+            engine=engine_of(self._original.trace),
             seed=self._original.trace.header.seed or 0,
         )
 

@@ -12,6 +12,7 @@ from typing import TypeAlias, final
 from worldline.engine.bounds import Bounds, Meter, bound_that_ended
 from worldline.loading.predicates import with_predicates
 from worldline.minimizing.aftermath import Aftermath
+from worldline.minimizing.delays import NOT_KEPT, had_clock
 from worldline.minimizing.effort import Searches
 from worldline.minimizing.files import ResultFiles, refuse_no_result
 from worldline.minimizing.options import MinimizeOptions
@@ -296,7 +297,7 @@ def _contents(original: Original) -> Contents:
 
 
 def _notes(original: Original, bound: str | None, meter: Meter) -> tuple[str, ...]:
-    notes = []
+    notes = [NOT_KEPT] if had_clock(original.trace) else []
     if bound == "memory":
         notes.append(meter.spent_words())
     if bound is not None:

@@ -108,7 +108,7 @@ def with_file(
 def _minimize_of(run: Trace, file: Path, target: str | None) -> str | None:
     """Return the command that makes a run short; None if it is, or nothing can do so."""
     end = run.end
-    if target is None or end is None or run.header.engine == MINIMIZE:
+    if target is None or end is None or run.header.engine.startswith(MINIMIZE):
         return None
     if run.state is not None and run.state.absent:
         return None

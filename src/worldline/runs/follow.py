@@ -206,7 +206,7 @@ class _Way:
         events = Events(system)
         self._events = [events.of(step) for step in self._records]
         for step, event in zip(self._records, self._events, strict=True):
-            _refuse_unknown_name(system, step, event)
+            refuse_unknown_name(system, step, event)
         self._done: dict[str, list[tuple[Event, Choices]]]
         self._done = {BOOT: [], PROLOGUE: [], RUN: []}
         self.happened = 0
@@ -288,7 +288,7 @@ class _Way:
         return f"step {step.step}, {event_phrase(step, self._header)}{where},"
 
 
-def _refuse_unknown_name(system: System, step: StepRecord, event: Event) -> None:
+def refuse_unknown_name(system: System, step: StepRecord, event: Event) -> None:
     """Refuse a timer or call that no node of the class has: it is no fix, but a rename.
 
     Raises

@@ -22,6 +22,7 @@ from worldline.runs.evidence import replay_of
 from worldline.runs.judging import RunJudge
 from worldline.runs.lasso import Cycle
 from worldline.runs.loading import TraceTarget, call, system_of, with_file
+from worldline.runs.otherwise import present
 from worldline.runs.record import RECORDING, declared
 from worldline.runs.replayed import Divergence, Replayed
 from worldline.runs.report import PropertyReport
@@ -124,7 +125,7 @@ def replay_trace(
     if predicates is not None:
         system, notes = with_predicates(system, Path(predicates))
     begin = time.perf_counter()
-    right, explanation = False, ""
+    right, explanation, is_decided = False, "", True
     with listening(), watched():
         judges_all = predicates is not None or _leaves_open(trace)
         judged = _judged(trace, system, judges_all=judges_all)
@@ -132,7 +133,8 @@ def replay_trace(
         again.run()
         seconds = time.perf_counter() - begin
         if again.divergence is None:
-            right, explanation = judge_again(again.world, trace, again.cycle)
+            judged_again = judge_again(again.world, trace, again.cycle)
+            right, explanation, is_decided = judged_again
             if other := elsewhere(trace, system, reproduced=right):
                 right, explanation = False, f"{other}; {remedy(trace)}"
     command = replay_of(Path(path), header.target)
@@ -148,6 +150,7 @@ def replay_trace(
         reproduced=right,
         divergence=again.divergence,
         explanation=explanation,
+        is_decided=is_decided,
         source_changed=source_changed(header, system),
         notes=(*changes_since(header, system), *notes),
         seconds=seconds,
@@ -156,6 +159,8 @@ def replay_trace(
         file=Path(path),
         command=command,
     )
+    if verdict is Verdict.VIOLATED and not right:
+        replayed = present(replayed, trace, again.world)
     if again.judge is None:
         return replayed
     if not judges_all:
@@ -221,6 +226,7 @@ def _with_judgements(
         properties=rows,
         reproduced=replayed.divergence is None,
         is_judged=True,
+        violates_no_more=replayed.violates_no_more and verdict is not Verdict.VIOLATED,
         undecided=judge.undecided(),
         unknown=judge.unknown(),
         predicates=file,

@@ -23,6 +23,9 @@ from worldline.show.phrases import (
     shown_phrase,
 )
 
+CANNOT_HAPPEN = "it cannot happen"
+"""How what happened begins, where an event is none that can happen."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,11 @@ class Divergence:
     what: str
     recorded: str
     happened: str
+
+    @property
+    def is_of_the_code(self) -> bool:
+        """Whether the code does something else, and not the trace says what is nothing."""
+        return self.what != "event" or self.happened.startswith(CANNOT_HAPPEN)
 
     @property
     def sentence(self) -> str:
@@ -72,9 +80,12 @@ class Replayed(BaseReport):
     verified, steps
         How many steps went as recorded, boot and prologue included, and how many
         there are.
-    verdict, property_name
-        What was recorded: VIOLATED, or UNKNOWN for a run that violates nothing, which
-        proves nothing of others; None for a trace that breaks off.
+    verdict
+        VIOLATED if the run violates something, now as it was recorded or otherwise; UNKNOWN
+        if it violates nothing, or what was recorded no more: that proves nothing of other
+        runs. None for a trace that breaks off.
+    property_name
+        What was recorded to be violated.
     reproduced
         Whether every step went as recorded and the verdict is right again.
     divergence
@@ -94,6 +105,11 @@ class Replayed(BaseReport):
         Whether what is said is that of properties judged after each step: of all in a
         recorded run that violates nothing, or for that file; else of those of safety, where
         no violation was recorded, and one is violated, or unknown.
+    violates_no_more
+        Whether a violation was recorded, and the present code went otherwise, or the
+        property is true at the end, and what was run violates nothing.
+    is_decided
+        Whether it could be judged if the recorded verdict is right.
     undecided, unknown
         The liveness properties among them that are false at the end, and not due there;
         and those that are unknown, as a journal of the run is missing, or a
@@ -112,6 +128,8 @@ class Replayed(BaseReport):
     command: str
     predicates: Path | None = None
     is_judged: bool = False
+    violates_no_more: bool = False
+    is_decided: bool = True
     undecided: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
@@ -144,8 +162,15 @@ class Replayed(BaseReport):
         refuse_to_hold()
 
     def expect_no_violation(self) -> None:
-        """Raise `PropertyFailed` if the run violates something, or went otherwise."""
+        """Raise `PropertyFailed` if the run violates something, or nobody knows.
+
+        It passes where what was recorded is violated no more, since the code goes
+        otherwise or the property is true; not where a run went otherwise of which no
+        violation was recorded.
+        """
         __tracebackhide__ = True
+        if self.violates_no_more:
+            return
         if not self.reproduced or self.verdict is Verdict.VIOLATED:
             raise PropertyFailed(self.told(), self)
 
@@ -159,6 +184,7 @@ class Replayed(BaseReport):
             "system": self.system,
             "property": self.property_name,
             "reproduced": self.reproduced,
+            "violates_no_more": self.violates_no_more,
             "verified": self.verified,
             "divergence": None if self.divergence is None else asdict(self.divergence),
             "explanation": self.explanation,
@@ -201,12 +227,30 @@ class Replayed(BaseReport):
 
     def _recorded_lines(self) -> list[str]:
         """Return what is said of what was recorded."""
+        if not self.reproduced:
+            return self._otherwise_lines()
         shown = "no verdict"
         if self.verdict is not None:
             shown = shown_phrase(self.verdict.value, self.property_name)
         if self.verdict is Verdict.UNKNOWN and not (self.steps or self.property_name):
             shown = A_STATE
-        word = "reproduced" if self.reproduced else "NOT REPRODUCED"
-        lines = [f"{self.system}: {shown}, {word}"]
+        lines = [f"{self.system}: {shown}, reproduced"]
+        return lines + [f"  {line}" for line in self.explanation.splitlines()]
+
+    def _otherwise_lines(self) -> list[str]:
+        """Return what is said where it is not what was recorded."""
+        now, name = self.violated, self.property_name
+        said = "it goes otherwise than recorded"
+        if self.divergence is None:
+            said = "what was recorded is not confirmed"
+        if now is not None:
+            said = f"it violates {now.name} now, otherwise than recorded"
+        elif self.violates_no_more:
+            said = f"it no longer violates {name} as recorded"
+        lines = [f"{self.system}: NOT REPRODUCED: {said}"]
         reason = self.explanation if self.divergence is None else str(self.divergence)
-        return lines + [f"  {line}" for line in reason.splitlines()]
+        lines += [f"  {line}" for line in reason.splitlines()]
+        if now is not None and now.explanation != self.explanation:
+            lines.append("  now:")
+            lines += [f"    {line}" for line in now.explanation.splitlines()]
+        return lines

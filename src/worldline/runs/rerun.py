@@ -13,7 +13,7 @@ from worldline.model.system import System
 from worldline.model.usercode import divergence
 from worldline.runs.record import DIVERGENCE
 from worldline.runs.recorder import Recorder, header_of
-from worldline.runs.replayed import Divergence
+from worldline.runs.replayed import CANNOT_HAPPEN, Divergence
 from worldline.runs.schedule import Events
 from worldline.runs.unseen import SeenRun
 from worldline.show.phrases import event_phrase, facet_phrases
@@ -144,7 +144,7 @@ class Rerun:
         except NotEnabled:
             enabled = self.world.enabled(charge=step.phase != PROLOGUE)
             others = "; ".join(map(repr, enabled)) or "nothing"
-            cannot = f"it cannot happen; what can is: {others}"
+            cannot = f"{CANNOT_HAPPEN}; what can is: {others}"
             observed = ("event", "it happened", cannot)
         except (InputError, ModelError) as error:
             observed = ("event", "it happened", str(error))

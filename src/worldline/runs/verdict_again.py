@@ -19,19 +19,21 @@ from worldline.trace.records import End, SpanRecord, Trace
 from worldline.worlds.world import World
 
 
-def judge_again(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
-    """Say whether the recorded verdict is right at the end of the run, and why.
+def judge_again(
+    world: World, trace: Trace, cycle: Cycle | None
+) -> tuple[bool, str, bool]:
+    """Say whether the recorded verdict is right at the end of the run, why, and if known.
 
     It is not where nobody knows, as of times that the trace does not have.
     """
     try:
-        return _judge(world, trace, cycle)
+        return (*_judge(world, trace, cycle), True)
     except Timeless as error:
         if world.instruments is not None:
             raise
-        return False, f"{error.what}, and the trace has no times"
+        return False, f"{error.what}, and the trace has no times", False
     except Unseen as error:
-        return False, error.what
+        return False, error.what, False
 
 
 def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:

@@ -90,6 +90,17 @@ def conditions(system: System, rows: list[PropertyReport]) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def is_claimed(verdict: Verdict | None, rows: Iterable[PropertyReport]) -> bool:
+    """Say whether anything is said to hold, which then rests on the assumptions.
+
+    That something can be reached rests on none: a run shows it.
+    """
+    return verdict is Verdict.HOLDS or any(
+        row.verdict is Verdict.HOLDS and row.kind != PropertyKind.SOMETIMES.value
+        for row in rows
+    )
+
+
 def are_down(system: System, down: Sequence[str]) -> tuple[str, ...]:
     """Say which nodes are down where a search begins, and how many may come back."""
     if not down:

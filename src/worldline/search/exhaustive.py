@@ -27,7 +27,13 @@ from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start
 from worldline.runs.timeless import without_timeless
 from worldline.search.absence import ABSENT, of_absent, with_unseen
-from worldline.search.assumptions import are_down, assumptions, conditions, folded
+from worldline.search.assumptions import (
+    are_down,
+    assumptions,
+    conditions,
+    folded,
+    is_claimed,
+)
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.cut import Cut
 from worldline.search.engines import Chosen, choose, threads_of
@@ -37,7 +43,7 @@ from worldline.search.options import CheckOptions
 from worldline.search.question import Limits, SearchQuery, begun, chosen_properties
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, goals_of
-from worldline.search.vacuity import never
+from worldline.search.vacuity import never, unjudged
 from worldline.worlds.purity.audit import audit_predicates
 
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
@@ -171,8 +177,8 @@ def _report(
     premises = assumptions(question.system, search, question.cut.assumed, down)
     rest = conditions(question.system, rows)
     premises += rest + scope
-    if verdict is not Verdict.HOLDS:
-        # Where it holds, the assumptions say so.
+    if not is_claimed(verdict, rows):
+        # Where something holds, the assumptions say so.
         folds = () if search.symmetry is None else (folded(question.system),)
         notes = (*folds, *scope, *notes, *rest)
     return Report(
@@ -291,6 +297,9 @@ def _notes(
         if question.system.symmetry:
             notes.append("no symmetry is used where nodes are absent")
     notes += [*question.staged.all_notes, *question.notes]
+    notes += unjudged(
+        question.system, question.properties, deadlock=search.options.done is not None
+    )
     if search.bound == "fingerprints":
         notes.append("two states have the same fingerprint: use the engine 'python'")
     if search.bound == "memory":

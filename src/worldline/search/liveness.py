@@ -222,7 +222,8 @@ def _all(
 
 
 def _ended(wanted: list[Property], bound: str) -> LivenessAnswer:
-    rows = _all(wanted, Verdict.UNKNOWN, "").rows
+    reason = f"all states were visited, but runs for ever not looked for to the end (bound: {bound})"
+    rows = _all(wanted, Verdict.UNKNOWN, reason).rows
     return LivenessAnswer(rows, bound=bound)
 
 

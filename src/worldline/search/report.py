@@ -10,6 +10,7 @@ from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, property_lines
 from worldline.runs.timeless import NOT_HERE
+from worldline.search.assumptions import is_claimed
 
 
 @final
@@ -103,7 +104,7 @@ class Report(BaseReport):
             lines.append(
                 f"  liveness in {self.liveness_s:.2f} s ({rate:,.0f} states/s)"
             )
-        if self.verdict is Verdict.HOLDS and self.assumptions:
+        if self.assumptions and is_claimed(self.verdict, self.properties):
             lines.append(f"  assuming: {'; '.join(self.assumptions)}")
         lines += self.note_lines()
         if self.profile is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from worldline.model.events import Event
@@ -123,3 +123,24 @@ def _declared(world: TabulatedWorld) -> Iterator[tuple[str, bool]]:
         for word, table in (("timer", kind.timers), ("call", kind.calls)):
             for handler in table.values():
                 yield f"{name} {word} {handler.name}", handler.mark.when is not None
+
+
+def unjudged(
+    system: System, judged: Sequence[object], *, deadlock: bool = False
+) -> tuple[str, ...]:
+    """Return what is said where no property is judged: a pass says little then.
+
+    Parameters
+    ----------
+    deadlock
+        Whether deadlocks were looked for.
+    """
+    if judged:
+        return ()
+    sought = ["exceptions", "handlers that do not return"]
+    if system.unhandled == "error":
+        sought.append("unhandled messages")
+    if deadlock:
+        sought.append("deadlocks")
+    listed = f"{', '.join(sought[:-1])} and {sought[-1]}"
+    return (f"no property was judged: only {listed} were looked for",)

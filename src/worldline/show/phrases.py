@@ -155,9 +155,14 @@ def send_phrase(send: SendRecord) -> str:
     return f"→ {send.to}{part}  {show(send.message)}{full}"
 
 
+def timer_name(part: str, name: str, payload: Json) -> str:
+    """Return how a timer is called: with its part and its argument."""
+    return f"{part}.{name}".lstrip(".") + _argument(payload)
+
+
 def timer_phrase(timer: TimerRecord) -> str:
     """Return which timer was set or cancelled."""
-    name = f"{timer.part}.{timer.name}".lstrip(".") + _argument(timer.payload)
+    name = timer_name(timer.part, timer.name, timer.payload)
     if timer.after is None:
         return f"cancel timer {name}"
     return f"set timer {name}, after {timer.after:g} s"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from worldline.model.counts import counted
 from worldline.model.verdicts import Verdict
 from worldline.show.effects import effect_lines
+from worldline.show.lost import lost_timers
 from worldline.show.opening_state import state_lines, unseen_nodes
 from worldline.show.phrases import (
     A_STATE,
@@ -53,7 +54,8 @@ def steps(trace: Trace, remarks: Mapping[int, str] | None = None) -> Iterator[st
         yield from state_lines(trace.state, trace.header)
     number = max((len(str(step.step)) for step in trace.steps), default=1)
     lane = max(len(name) for name in trace.header.names)
-    still, phase = still_steps(trace), RUN if trace.state is None else STATE
+    still, lost = still_steps(trace), lost_timers(trace)
+    phase = RUN if trace.state is None else STATE
     for is_still, together in itertools.groupby(
         trace.steps, key=lambda step: step.step in still
     ):
@@ -70,7 +72,8 @@ def steps(trace: Trace, remarks: Mapping[int, str] | None = None) -> Iterator[st
             if is_still:
                 yield still_line(group, trace.header, number, lane)
             else:
-                yield from step_lines(step, trace.header, number, lane)
+                taken = lost.get(step.step, "")
+                yield from step_lines(step, trace.header, number, lane, lost=taken)
                 if remarks and step.step in remarks:
                     yield f"{' ' * (number + lane + 6)}{remarks[step.step]}"
     if trace.end is not None and (turn := cycle_phrase(trace.end, trace.end.steps + 1)):
@@ -222,7 +225,7 @@ def at_time(time: float | None) -> str:
 
 
 def step_lines(
-    step: StepRecord, header: Header, number: int, lane: int
+    step: StepRecord, header: Header, number: int, lane: int, *, lost: str = ""
 ) -> Iterator[str]:
     """Yield a step's lines: what happened, then what it led to.
 
@@ -230,6 +233,8 @@ def step_lines(
     ----------
     number, lane
         The columns of the step's number and of its node's name.
+    lost
+        What is said of timers that its node lost; see `lost_timers`.
     """
     sent = "" if step.sent_in is None else f"  (sent in step {step.sent_in})"
     unhandled = "  no handler took it" if step.result == "unhandled" else ""
@@ -243,6 +248,8 @@ def step_lines(
         yield f"{margin}chose option {chosen}"
     if step.steer is not None:
         yield f"{margin}{steer_phrase(step.steer)}"
+    if lost:
+        yield f"{margin}{lost}"
     for phrase in change_phrases(step):
         # That a node is up when it has started goes without saying.
         if step.kind != "start" or not phrase.startswith(STATUS):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from worldline.minimizing.delays import NOT_KEPT, had_clock
 from worldline.minimizing.minimize import minimize_run
 from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.report import MinimizeReport
@@ -76,10 +77,8 @@ def _head(before: PropertyReport, short: MinimizeReport, seconds: float) -> list
     if short.bound is not None:
         more = before.minimize or "wl.minimize(...)"
         lines.append(f"  cut off (bound: {short.bound}); with more time: {more}")
-    if before.run is not None and any(s.time is not None for s in before.run.steps):
-        lines.append(
-            "  no clock: messages and timers may take longer or less long here"
-        )
+    if before.run is not None and had_clock(before.run):
+        lines.append(f"  {NOT_KEPT}")
     if short.slipped:
         lines.append("  slipped: the original was violated in another way")
     if row.explanation != before.explanation:

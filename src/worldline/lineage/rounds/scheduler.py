@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import final
 
 from worldline.lineage.rounds.plan import FaultPlan
+from worldline.model.counts import counted
 from worldline.model.events import LOST, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
@@ -114,6 +115,20 @@ class RoundWorld:
         self.loses = permits(system.network, "drops")
         self.breaks = Capability.DISCONNECT in system.network.capabilities
         self._schedule = self.boot
+
+    @property
+    def pending(self) -> str:
+        """What can still happen at nodes that are up, in words; empty if nothing can."""
+        ups = [self._hidden(n).status is Status.UP for n in range(len(self.timers))]
+        messages = sum(
+            not mail.silenced
+            for waiting in self.under_way
+            for is_up, mails in zip(ups, waiting, strict=True)
+            for mail in (mails if is_up else ())
+        )
+        timers = sum(len(own) for own, up in zip(self.timers, ups, strict=True) if up)
+        said = [(messages, "message"), (timers, "timer")]
+        return " and ".join(counted(count, what) for count, what in said if count)
 
     def begin(self) -> None:
         """Start the nodes and run the prologue."""

@@ -173,6 +173,7 @@ class RoundsSubject:
             self._sent(rounds.sent),
             support,
             frozenset(met),
+            rounds.pending,
         )
 
     def _met(self, judge: Judge, before: set[str]) -> set[str]:

@@ -10,6 +10,7 @@ from worldline.model.counts import counted
 from worldline.model.events import Choices, Event
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, property_lines
+from worldline.search.assumptions import is_claimed
 from worldline.search.report import because
 
 
@@ -137,6 +138,6 @@ class PredictReport(BaseReport):
             f"depth {self.depth}, {self.seconds:.2f} s ({rate:,.0f}/s), "
             f"{self.bytes / 2**20:,.1f} MiB of states, engine {self.engine}"
         )
-        if self.verdict is Verdict.HOLDS and self.assumptions:
+        if self.assumptions and is_claimed(self.verdict, self.properties):
             lines.append(f"  assuming: {'; '.join(self.assumptions)}")
         return "\n".join([*lines, *self.note_lines()])

@@ -12,13 +12,19 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.report import PropertyReport
 from worldline.search.absence import ABSENT, decided, of_absent, with_unseen
-from worldline.search.assumptions import are_down, assumptions, conditions
+from worldline.search.assumptions import (
+    are_down,
+    assumptions,
+    conditions,
+    is_claimed,
+)
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen
 from worldline.search.exhaustive import boot_failure, failed_outcome
 from worldline.search.predicting.by_cost import Found, SearchByCost
 from worldline.search.predicting.report import Prediction, PredictReport
 from worldline.search.question import SearchQuery
+from worldline.search.vacuity import unjudged
 
 _NO_END = "not judged here: a prediction knows no end of a run"
 _SOMETIMES = PropertyKind.SOMETIMES.value
@@ -176,11 +182,12 @@ class PredictionReporter:
         premises = assumptions(query.system, search, query.cut.assumed, down)
         premises += conditions(query.system, rows) + scope
         notes = [self._chosen.note] if self._chosen.note else []
-        if verdict is not Verdict.HOLDS:
+        if not is_claimed(verdict, rows):
             notes += scope
         if query.absent:
             notes.append(of_absent(query, search))
         notes += [*query.staged.all_notes, *query.notes]
+        notes += unjudged(query.system, rows)
         if search.bound == "fingerprints":
             notes.append(
                 "two states have the same fingerprint: predict with another bound"

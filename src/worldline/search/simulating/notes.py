@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from worldline.runs.alarms import Alarms
 from worldline.search.simulating.tally import Question, SeedTally
+from worldline.search.vacuity import unjudged
 from worldline.worlds.weather import WeatherEvent
 
 _NAMED = 5
@@ -15,6 +16,7 @@ _NAMED = 5
 def notes_of(question: Question, runs: Sequence[SeedTally]) -> tuple[str, ...]:
     """Return the notes on the runs of all seeds."""
     return (
+        *unjudged(question.system, question.wanted),
         *_seldom(question, runs),
         *_weather(question, runs),
         *_never_sure(question, runs),

@@ -30,6 +30,7 @@ from worldline.model.system import System
 from worldline.runs.start import Start
 from worldline.search.counterexample import Counterexamples
 from worldline.search.cut import Cut
+from worldline.search.vacuity import unjudged
 from worldline.search.walks.coverage import Covering
 from worldline.search.walks.handover import Counted, Moving, Pace
 from worldline.search.walks.nearness import RUNS, STEPS, Nearest, nearest
@@ -108,7 +109,8 @@ class RandomRuns(WalkSearch[RunsPlan]):
             f"assuming {getattr(a, '__name__', 'assume')} in every state"
             for a in self._cut.assumed
         ]
-        scope = [*assumed, *staged.beginning.scope, *staged.all_notes]
+        idle = unjudged(self._world.system, self._plan.wanted)
+        scope = [*idle, *assumed, *staged.beginning.scope, *staged.all_notes]
         return answer(
             self._runs,
             self._plan.wanted,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from worldline.engine.expand import Expander, Path
@@ -104,10 +104,11 @@ def answer(
     runs = [_run(search, root, path) for root, path in tally.live_runs]
     live_traces = tuple(writer.live_runs(runs, liveness))
     statistics = search.statistics
+    bound = tally.bound if violated is None else None
     return WalkReport(
         system=writer.system,
         verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
-        properties=tuple(rows(wanted, violated, tally.reached)),
+        properties=tuple(_with_bound(rows(wanted, violated, tally.reached), bound)),
         critical=critical,
         case=case,
         live_trace=live_trace,
@@ -120,11 +121,23 @@ def answer(
         walks=tally.walks,
         steps=tally.steps,
         seconds=search.meter.seconds,
-        bound=tally.bound if violated is None else None,
+        bound=bound,
         engine=writer.engine,
         seed=writer.seed,
         notes=(*notes, *tally.notes, *writer.notes),
     )
+
+
+def _with_bound(
+    reports: list[PropertyReport], bound: str | None
+) -> Iterator[PropertyReport]:
+    """Yield the rows; of liveness it is said what ended the walks, if anything did."""
+    for row in reports:
+        is_open = row.kind == PropertyKind.LIVENESS.value
+        if is_open and bound is not None and not row.explanation:
+            said = f"not all walks were made (bound: {bound})"
+            row = replace(row, explanation=said)
+        yield row
 
 
 def _unsafe(
