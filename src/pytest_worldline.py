@@ -79,7 +79,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
     item.stash[_RUNNING] = test = RunningTest(item.nodeid, budget_of(item))
     with test.holding():
-        return (yield)
+        ran = yield
+    if test.is_interrupted and not item.session.shouldstop:
+        item.session.shouldstop = "Ctrl-C ended a search, or the shortening of its run"
+    return ran
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -187,6 +187,52 @@ def test_not_violated():
     result.stdout.no_fnmatch_line("*- worldline -*")
 
 
+CTRL_C = """
+import signal
+from counter import system
+PRESSED = []
+def ctrl_c():
+    if not PRESSED:
+        PRESSED.append(signal.raise_signal(signal.SIGINT))
+@wl.safety
+def fine(view):
+    ctrl_c()
+    return True
+def search():
+    return wl.check(system().replace(properties=[fine]), threads=1)
+"""
+
+
+@pytest.mark.parametrize("expected", [".expect_no_violation()", ""])
+def test_ctrl_c_in_a_search_ends_the_session(project: pytest.Pytester, expected: str):
+    source = f"{CTRL_C}def test_long(): search(){expected}\ndef test_next(): pass"
+    result = ran(project, source)
+    assert result.ret is pytest.ExitCode.INTERRUPTED
+    result.assert_outcomes(**{"failed" if expected else "passed": 1})
+    result.stdout.fnmatch_lines(["!*Ctrl-C ended a search*!"])
+    if expected:
+        result.stdout.fnmatch_lines(
+            ["E *interrupted before *", "E * counter: UNKNOWN*"]
+        )
+
+
+def test_ctrl_c_while_a_run_is_made_short_ends_the_session(project: pytest.Pytester):
+    source = f"""{CTRL_C}
+@pytest.fixture(autouse=True)
+def _pressed(monkeypatch):
+    from worldline.minimizing import minimize
+    shrink = minimize._shrink
+    monkeypatch.setattr(minimize, "_shrink", lambda *a: (ctrl_c(), shrink(*a)))
+def test_long(): wl.check(system).expect_holds()
+def test_next(): pass
+"""
+    result = ran(project, source)
+    assert result.ret is pytest.ExitCode.INTERRUPTED
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["  cut off (bound: interrupted); *"])
+    result.stdout.fnmatch_lines(["!*Ctrl-C ended a search*!"])
+
+
 BUDGETS = """
 from counter import system
 def seed_and_bound(report):

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from worldline.model.verdicts import INTERRUPTED
+
 _MOST_ASKED = 20
 """Answers that are kept: each may hold a long run."""
 
@@ -39,6 +41,9 @@ class Defaults:
     ----------
     asked
         The latest calls, oldest first.
+    is_interrupted
+        Whether Ctrl-C ended one of all calls, which may have been answered with what
+        was learned until then.
     """
 
     def __init__(
@@ -47,10 +52,13 @@ class Defaults:
         self.values = dict(values or {})
         self.folder = folder
         self.asked: deque[Asked] = deque(maxlen=_MOST_ASKED)
+        self.is_interrupted = False
 
     def note(self, subject: Any, options: Any, answer: Any) -> None:
         """Keep what a verb was asked, and what it answered."""
         self.asked.append(Asked(subject, options, answer))
+        if getattr(answer, "bound", None) == INTERRUPTED:
+            self.is_interrupted = True
 
 
 _in_force: list[Defaults] = []

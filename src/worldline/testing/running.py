@@ -23,6 +23,15 @@ class RunningTest:
 
     def __init__(self, test: str, budget: WorldlineBudget) -> None:
         self._defaults = Defaults(budget.values, budget.folder(test))
+        self._is_cut_off = False
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended a search in it, or the minimisation of its run.
+
+        Either is answered with what was learned until then, and raises nothing.
+        """
+        return self._defaults.is_interrupted or self._is_cut_off
 
     @contextmanager
     def holding(self) -> Iterator[None]:
@@ -43,4 +52,8 @@ class RunningTest:
         from worldline.testing.shortening import shortened  # for failures alone
 
         asked = [one for one in self._defaults.asked if one.answer is error.report]
-        return shortened(asked[-1], seconds) if asked else ""
+        if not asked:
+            return ""
+        short = shortened(asked[-1], seconds)
+        self._is_cut_off |= short.is_interrupted
+        return short.text
