@@ -187,6 +187,60 @@ def test_not_violated():
     result.stdout.no_fnmatch_line("*- worldline -*")
 
 
+def test_no_two_tests_share_a_folder():
+    parameters = [
+        "1.5",
+        "1-5",
+        "1_5",
+        "a/b",
+        "a b",
+        "a-b",
+        "-a",
+        "a",
+        "A",
+        "",
+        "é",
+        ".",
+    ]
+    names = [
+        *(f"test_a.py::test_b[{one}]" for one in parameters),
+        *("test_a.py::test_b", "test_a.py::test_B", "test_a.py::test_b::a"),
+        *("test_a/test_b.py::a", "test_a-test_b.py::a", "test_a.test_b.py::a"),
+        *(f"test_a.py::{'b' * 200}[{one}]" for one in (1, 2)),
+    ]
+    folders = {WorldlineBudget().folder(name).name.lower() for name in names}
+    assert len(folders) == len(names)
+    assert all(len(folder) < 120 for folder in folders)
+
+
+def test_searches_of_one_test_keep_the_runs_of_each_other(project: pytest.Pytester):
+    source = """
+from counter import system
+def test_totals_agree():
+    first = wl.fuzz(system, seed=3, threads=1)
+    second = wl.fuzz(system, seed=4, threads=1)
+    assert first.trace.stem + "-2" == second.trace.stem
+    assert wl.replay(first.trace, system).seed == 3
+    first.expect_no_violation()
+"""
+    result = ran(project, source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["  replay * */counter-agree_at_rest-min.wl *"])
+    result = ran(project, source)  # those of the last session make room
+    result.stdout.fnmatch_lines(["  replay * */counter-agree_at_rest-min.wl *"])
+
+
+def test_of_many_runs_in_one_test_the_latest_stay(project: pytest.Pytester):
+    source = """
+from counter import system
+def test_totals_agree():
+    reports = [wl.fuzz(system, seed=seed, threads=1) for seed in range(23)]
+    assert len({report.trace for report in reports[-20:]}) == 20
+    assert len(list(reports[0].trace.parent.iterdir())) <= 21
+"""
+    ran(project, source).assert_outcomes(passed=1)
+
+
 CTRL_C = """
 import signal
 from counter import system
