@@ -336,8 +336,14 @@ def test_bound():
             (),
             "*seed='x' is not a whole*",
         ),
-        ("", ("--worldline-seed", "x"), "*invalid int value: 'x'*"),
-        ("", ("--worldline-max-seconds", "0"), "*invalid _seconds value: '0'*"),
+        ("", ("--worldline-seed", "x"), "*: 'x' is no seed of 64 bits"),
+        ("", ("--worldline-seed", f"{2**64}"), "*' is no seed of 64 bits"),
+        ("", ("--worldline-max-seconds", "0"), "*: '0' is not a positive number of s*"),
+        (
+            "",
+            ("--worldline-minimize", "abc"),
+            "*: 'abc' is not a positive number of s*",
+        ),
     ],
 )
 def test_a_wrong_budget_is_refused(
@@ -346,6 +352,23 @@ def test_a_wrong_budget_is_refused(
     result = ran(project, source, *options)
     shown = result.outlines + result.errlines
     pytest.LineMatcher(shown).fnmatch_lines([said])
+
+
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("-n1",), marks=pytest.mark.slow)]
+)
+def test_a_wrong_marker_is_an_error_of_its_file(
+    project: pytest.Pytester, options: tuple[str, ...]
+):
+    source = """
+@pytest.mark.worldline(5)
+class TestWrong:
+    def test_a(self): pass
+"""
+    result = ran(project, source, *options)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*ERROR collecting *", "*::test_a: *takes no 5; *"])
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
 
 
 @pytest.mark.slow
