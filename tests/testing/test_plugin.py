@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.runs import evidence
 from worldline.show.steps import steps
 from worldline.testing.budgets import WorldlineBudget
 from worldline.testing.running import RunningTest
 from worldline.trace.format import read
+from worldline.trace.records import Trace
 
 pytest_plugins = ["pytester"]
 
@@ -117,6 +119,21 @@ def test_a_failure_shows_its_run_made_short_and_what_replays_it(
 def test_it_says_when_time_was_up(project: pytest.Pytester):
     result = ran(project, FUZZ, "--worldline-minimize", "0.000001")
     result.stdout.fnmatch_lines(["  cut off (bound: seconds); with more time: *"])
+
+
+def test_it_says_why_the_short_run_is_in_no_file(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+):
+    write = evidence.write
+
+    def full(run: Trace, file: Path) -> None:
+        if file.stem.endswith("-min"):
+            raise wl.UsageError("the disk is full")
+        write(run, file)
+
+    monkeypatch.setattr(evidence, "write", full)
+    result = ran(project, FUZZ)
+    result.stdout.fnmatch_lines(["*shortened in*", "  no trace: the disk is full"])
 
 
 def test_no_run_is_made_short_if_that_is_not_wanted(project: pytest.Pytester):

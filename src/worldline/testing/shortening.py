@@ -96,6 +96,8 @@ def _head(before: PropertyReport, short: MinimizeReport, seconds: float) -> list
         lines += [f"  {line}" for line in row.explanation.splitlines()]
     if row.replay is not None:
         lines.append(f"  replay {row.replay}")
+    elif row.unwritten:
+        lines.append(f"  no trace: {row.unwritten}")
     return lines
 
 
