@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.runs import evidence
 from worldline.show.steps import steps
 from worldline.testing.budgets import WorldlineBudget
 from worldline.testing.running import RunningTest
-from worldline.trace.format import read
+from worldline.trace.format import read, write
 from worldline.trace.records import Trace
 
 pytest_plugins = ["pytester"]
@@ -124,14 +123,12 @@ def test_it_says_when_time_was_up(project: pytest.Pytester):
 def test_it_says_why_the_short_run_is_in_no_file(
     project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ):
-    write = evidence.write
-
     def full(run: Trace, file: Path) -> None:
         if file.stem.endswith("-min"):
             raise wl.UsageError("the disk is full")
         write(run, file)
 
-    monkeypatch.setattr(evidence, "write", full)
+    monkeypatch.setattr("worldline.runs.evidence.write", full)
     result = ran(project, FUZZ)
     result.stdout.fnmatch_lines(["*shortened in*", "  no trace: the disk is full"])
 
@@ -168,6 +165,30 @@ def test_steps_are_not_shown_twice(project: pytest.Pytester):
         ]
     )
     assert str(result.stdout).count("1  primary  call add(5)") == 1
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "KeyError('x') from error",
+        "ExceptionGroup('x', [KeyError(), error])",
+        "error from error",
+    ],
+)
+def test_what_was_raised_for_a_failure_shows_its_run_too(
+    project: pytest.Pytester, raised: str
+):
+    source = f"""
+from counter import system
+def test_totals_agree():
+    try:
+        wl.check(system).expect_holds()
+    except wl.PropertyFailed as error:
+        raise {raised}
+"""
+    result = ran(project, source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["agree_at_rest, shortened in *"])
 
 
 def test_a_system_that_no_target_names_is_made_short_too(project: pytest.Pytester):
