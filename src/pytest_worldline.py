@@ -6,7 +6,6 @@ tests that have a budget, or that come when something else has imported Worldlin
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -28,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("worldline", "model checking, with Worldline")
     group.addoption(
         "--worldline-seed",
-        type=int,
+        type=_seed,
         metavar="N",
         help="seed of all searches and runs that are given none",
     )
@@ -63,11 +62,23 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse wrong markers before the first test runs."""
-    for item in items:
-        if item.get_closest_marker(_MARKER) is not None:
-            budget_of(item)
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[
+    None, pytest.CollectReport, pytest.CollectReport
+]:
+    """Refuse wrong markers before the first test runs.
+
+    In the report, because that is all that gets from a worker of pytest-xdist to who
+    reads it.
+    """
+    report = yield
+    try:
+        for item in report.result or ():
+            if isinstance(item, pytest.Item) and item.get_closest_marker(_MARKER):
+                budget_of(item)
+    except pytest.UsageError as error:
+        report.outcome, report.longrepr, report.result = "failed", str(error), []
+    return report
 
 
 @pytest.hookimpl(wrapper=True)
@@ -79,7 +90,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
     item.stash[_RUNNING] = test = RunningTest(item.nodeid, budget_of(item))
     with test.holding():
-        return (yield)
+        ran = yield
+    if test.is_interrupted and not item.session.shouldstop:
+        item.session.shouldstop = "Ctrl-C ended a search, or the shortening of its run"
+    return ran
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -140,13 +154,20 @@ def _has_budget(item: pytest.Item) -> bool:
     return asked or item.get_closest_marker(_MARKER) is not None
 
 
+# Who gives one of these has to do with Worldline, so it is loaded to read them.
+
+
+def _seed(text: str) -> int:
+    from worldline.cli.options import seed
+
+    return seed(text)
+
+
 def _seconds(text: str) -> float:
-    """Return a time: more than 0 seconds."""
-    seconds = float(text)
-    if not 0 < seconds < math.inf:
-        raise ValueError
-    return seconds
+    from worldline.cli.options import positive_seconds
+
+    return positive_seconds(text)
 
 
 def _seconds_or_none(text: str) -> float:
-    return 0.0 if float(text) == 0 else _seconds(text)
+    return 0.0 if text in ("0", "0.0") else _seconds(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,11 @@ def test_a_search_that_hit_its_bound_has_no_violation() -> None:
     report = wl.check(counting(), max_depth=2)
     assert report.verdict is wl.Verdict.UNKNOWN
     report.expect_no_violation()
+
+
+def test_a_search_that_was_interrupted_says_nothing_of_violations() -> None:
+    report = replace(wl.check(counting(), max_states=2), bound="interrupted")
+    assert "interrupted before the bounds" in failure(report.expect_no_violation)
 
 
 def test_what_holds_has_no_violation() -> None:

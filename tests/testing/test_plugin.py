@@ -12,7 +12,8 @@ import worldline as wl
 from worldline.show.steps import steps
 from worldline.testing.budgets import WorldlineBudget
 from worldline.testing.running import RunningTest
-from worldline.trace.format import read
+from worldline.trace.format import read, write
+from worldline.trace.records import Trace
 
 pytest_plugins = ["pytester"]
 
@@ -119,6 +120,19 @@ def test_it_says_when_time_was_up(project: pytest.Pytester):
     result.stdout.fnmatch_lines(["  cut off (bound: seconds); with more time: *"])
 
 
+def test_it_says_why_the_short_run_is_in_no_file(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+):
+    def full(run: Trace, file: Path) -> None:
+        if file.stem.endswith("-min"):
+            raise wl.UsageError("the disk is full")
+        write(run, file)
+
+    monkeypatch.setattr("worldline.runs.evidence.write", full)
+    result = ran(project, FUZZ)
+    result.stdout.fnmatch_lines(["*shortened in*", "  no trace: the disk is full"])
+
+
 def test_no_run_is_made_short_if_that_is_not_wanted(project: pytest.Pytester):
     result = ran(project, FUZZ, "--worldline-minimize", "0")
     result.assert_outcomes(failed=1)
@@ -153,6 +167,30 @@ def test_steps_are_not_shown_twice(project: pytest.Pytester):
     assert str(result.stdout).count("1  primary  call add(5)") == 1
 
 
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "KeyError('x') from error",
+        "ExceptionGroup('x', [KeyError(), error])",
+        "error from error",
+    ],
+)
+def test_what_was_raised_for_a_failure_shows_its_run_too(
+    project: pytest.Pytester, raised: str
+):
+    source = f"""
+from counter import system
+def test_totals_agree():
+    try:
+        wl.check(system).expect_holds()
+    except wl.PropertyFailed as error:
+        raise {raised}
+"""
+    result = ran(project, source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["agree_at_rest, shortened in *"])
+
+
 def test_a_system_that_no_target_names_is_made_short_too(project: pytest.Pytester):
     result = ran(project, FUZZ.replace("fuzz(system", "fuzz(system()"))
     result.stdout.fnmatch_lines(
@@ -185,6 +223,106 @@ def test_not_violated():
     result = ran(project, source)
     result.assert_outcomes(failed=2, xfailed=1)
     result.stdout.no_fnmatch_line("*- worldline -*")
+
+
+def test_no_two_tests_share_a_folder():
+    parameters = [
+        "1.5",
+        "1-5",
+        "1_5",
+        "a/b",
+        "a b",
+        "a-b",
+        "-a",
+        "a",
+        "A",
+        "",
+        "é",
+        ".",
+    ]
+    names = [
+        *(f"test_a.py::test_b[{one}]" for one in parameters),
+        *("test_a.py::test_b", "test_a.py::test_B", "test_a.py::test_b::a"),
+        *("test_a/test_b.py::a", "test_a-test_b.py::a", "test_a.test_b.py::a"),
+        *(f"test_a.py::{'b' * 200}[{one}]" for one in (1, 2)),
+    ]
+    folders = {WorldlineBudget().folder(name).name.lower() for name in names}
+    assert len(folders) == len(names)
+    assert all(len(folder) < 120 for folder in folders)
+
+
+def test_searches_of_one_test_keep_the_runs_of_each_other(project: pytest.Pytester):
+    source = """
+from counter import system
+def test_totals_agree():
+    first = wl.fuzz(system, seed=3, threads=1)
+    second = wl.fuzz(system, seed=4, threads=1)
+    assert first.trace.stem + "-2" == second.trace.stem
+    assert wl.replay(first.trace, system).seed == 3
+    first.expect_no_violation()
+"""
+    result = ran(project, source)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["  replay * */counter-agree_at_rest-min.wl *"])
+    result = ran(project, source)  # those of the last session make room
+    result.stdout.fnmatch_lines(["  replay * */counter-agree_at_rest-min.wl *"])
+
+
+def test_of_many_runs_in_one_test_the_latest_stay(project: pytest.Pytester):
+    source = """
+from counter import system
+def test_totals_agree():
+    reports = [wl.fuzz(system, seed=seed, threads=1) for seed in range(23)]
+    assert len({report.trace for report in reports[-20:]}) == 20
+    assert len(list(reports[0].trace.parent.iterdir())) <= 21
+"""
+    ran(project, source).assert_outcomes(passed=1)
+
+
+CTRL_C = """
+import signal
+from counter import system
+PRESSED = []
+def ctrl_c():
+    if not PRESSED:
+        PRESSED.append(signal.raise_signal(signal.SIGINT))
+@wl.safety
+def fine(view):
+    ctrl_c()
+    return True
+def search():
+    return wl.check(system().replace(properties=[fine]), threads=1)
+"""
+
+
+@pytest.mark.parametrize("expected", [".expect_no_violation()", ""])
+def test_ctrl_c_in_a_search_ends_the_session(project: pytest.Pytester, expected: str):
+    source = f"{CTRL_C}def test_long(): search(){expected}\ndef test_next(): pass"
+    result = ran(project, source)
+    assert result.ret is pytest.ExitCode.INTERRUPTED
+    result.assert_outcomes(**{"failed" if expected else "passed": 1})
+    result.stdout.fnmatch_lines(["!*Ctrl-C ended a search*!"])
+    if expected:
+        result.stdout.fnmatch_lines(
+            ["E *interrupted before *", "E * counter: UNKNOWN*"]
+        )
+
+
+def test_ctrl_c_while_a_run_is_made_short_ends_the_session(project: pytest.Pytester):
+    source = f"""{CTRL_C}
+@pytest.fixture(autouse=True)
+def _pressed(monkeypatch):
+    from worldline.minimizing import minimize
+    shrink = minimize._shrink
+    monkeypatch.setattr(minimize, "_shrink", lambda *a: (ctrl_c(), shrink(*a)))
+def test_long(): wl.check(system).expect_holds()
+def test_next(): pass
+"""
+    result = ran(project, source)
+    assert result.ret is pytest.ExitCode.INTERRUPTED
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["  cut off (bound: interrupted); *"])
+    result.stdout.fnmatch_lines(["!*Ctrl-C ended a search*!"])
 
 
 BUDGETS = """
@@ -236,8 +374,14 @@ def test_bound():
             (),
             "*seed='x' is not a whole*",
         ),
-        ("", ("--worldline-seed", "x"), "*invalid int value: 'x'*"),
-        ("", ("--worldline-max-seconds", "0"), "*invalid _seconds value: '0'*"),
+        ("", ("--worldline-seed", "x"), "*: 'x' is no seed of 64 bits"),
+        ("", ("--worldline-seed", f"{2**64}"), "*' is no seed of 64 bits"),
+        ("", ("--worldline-max-seconds", "0"), "*: '0' is not a positive number of s*"),
+        (
+            "",
+            ("--worldline-minimize", "abc"),
+            "*: 'abc' is not a positive number of s*",
+        ),
     ],
 )
 def test_a_wrong_budget_is_refused(
@@ -246,6 +390,23 @@ def test_a_wrong_budget_is_refused(
     result = ran(project, source, *options)
     shown = result.outlines + result.errlines
     pytest.LineMatcher(shown).fnmatch_lines([said])
+
+
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("-n1",), marks=pytest.mark.slow)]
+)
+def test_a_wrong_marker_is_an_error_of_its_file(
+    project: pytest.Pytester, options: tuple[str, ...]
+):
+    source = """
+@pytest.mark.worldline(5)
+class TestWrong:
+    def test_a(self): pass
+"""
+    result = ran(project, source, *options)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*ERROR collecting *", "*::test_a: *takes no 5; *"])
+    result.stdout.no_fnmatch_line("*INTERNALERROR*")
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.report import MinimizeReport, SeedRun
 from worldline.model.errors import ModelError, UsageError
 from worldline.model.system import System
+from worldline.model.verdicts import INTERRUPTED
 from worldline.runs.evidence import untaken, why_unwritten, with_file
 from worldline.runs.loading import as_recorded
 from worldline.runs.record import declared
@@ -37,8 +38,6 @@ from worldline.trace.records import DRAWN, Trace
 
 STEPS = 500_000
 """Steps of the random runs of one seed; one that meets nothing in them has no run."""
-
-INTERRUPTED = "interrupted"
 
 _VERBS: Mapping[str, Callable[..., WalkReport]] = {"walk": walk, "fuzz": fuzz}
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from typing import Literal, NoReturn, TypeAlias
 
+INTERRUPTED = "interrupted"
+"""The bound of what Ctrl-C ended before all was known."""
+
 
 class Verdict(enum.Enum):
     """The answer; not a truth value, because UNKNOWN is neither.

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from worldline.model.verdicts import INTERRUPTED
+
 _MOST_ASKED = 20
-"""Answers that are kept: each may hold a long run."""
+"""Answers that are kept: each may hold a long run. So many files are kept, too."""
 
 
 class Asked(NamedTuple):
@@ -39,6 +41,11 @@ class Defaults:
     ----------
     asked
         The latest calls, oldest first.
+    written
+        The latest traces: runs that nobody gave a place do not take these.
+    is_interrupted
+        Whether Ctrl-C ended one of all calls, which may have been answered with what
+        was learned until then.
     """
 
     def __init__(
@@ -47,10 +54,14 @@ class Defaults:
         self.values = dict(values or {})
         self.folder = folder
         self.asked: deque[Asked] = deque(maxlen=_MOST_ASKED)
+        self.written: deque[Path] = deque(maxlen=_MOST_ASKED)
+        self.is_interrupted = False
 
     def note(self, subject: Any, options: Any, answer: Any) -> None:
         """Keep what a verb was asked, and what it answered."""
         self.asked.append(Asked(subject, options, answer))
+        if getattr(answer, "bound", None) == INTERRUPTED:
+            self.is_interrupted = True
 
 
 _in_force: list[Defaults] = []

@@ -70,9 +70,12 @@ def untaken(place: Path, kept: Iterable[Path] = ()) -> Path:
     Parameters
     ----------
     kept
-        Files that stay as they are, there already or not.
+        Files that stay as they are, there already or not; so do those that were written
+        since defaults hold.
     """
-    taken = {os.path.realpath(file) for file in kept}
+    defaults = in_force()
+    written = () if defaults is None else defaults.written
+    taken = {os.path.realpath(file) for file in (*kept, *written)}
     one = place
     for number in itertools.count(2):
         if os.path.realpath(one) not in taken and not holds_other(one):
@@ -92,6 +95,8 @@ def why_unwritten(run: Trace, file: Path) -> str:
         write(run, file)
     except UsageError as error:
         return error.what
+    if (defaults := in_force()) is not None:
+        defaults.written.append(file.absolute())
     return ""
 
 

@@ -11,7 +11,7 @@ from worldline.model.arguments import named
 from worldline.model.counts import counted
 from worldline.model.errors import UsageError, WorldlineError
 from worldline.model.printable import one_line, printable
-from worldline.model.verdicts import Verdict
+from worldline.model.verdicts import INTERRUPTED, Verdict
 from worldline.runs.alarms import Alarms, alarm_lines
 from worldline.runs.record import UNDECLARED
 from worldline.runs.short_run import short_run
@@ -309,7 +309,9 @@ class BaseReport:
     def expect_no_violation(self) -> None:
         """Raise `PropertyFailed` if anything is violated; UNKNOWN is no violation.
 
-        For searches with a bound, which cannot say HOLDS.
+        For searches with a bound, which cannot say HOLDS. Ctrl-C is no such bound: what
+        was to be searched was not. It is no KeyboardInterrupt here, so that the report
+        is shown, with what was learned until then.
 
         Raises
         ------
@@ -319,6 +321,9 @@ class BaseReport:
         __tracebackhide__ = True
         if self.verdict is Verdict.VIOLATED or self.violated is not None:
             raise self.FAILURE(self.told(), self)
+        if self.bound == INTERRUPTED:
+            said = "interrupted before the bounds that were asked for were reached"
+            raise self.FAILURE(f"{said}\n{self.told()}", self)
 
     def expect_violated(self, name: str) -> PropertyReport:
         """Return the report on a property that is violated.

@@ -13,6 +13,15 @@ from worldline.runs.evidence import DIRECTORY
 
 _LONGEST = 100
 """Characters of a folder's name; most file systems allow 255 bytes."""
+_PLAIN = re.compile(
+    r"(?P<file>(?:[a-z0-9_]+/)*[a-z0-9_]+)\.py"
+    r"::(?P<function>(?:[a-z0-9_]+::)*[a-z0-9_]+)"
+    r"(?:\[(?P<parameters>[a-z0-9_-]+)\])?"
+)
+"""Names of tests that no other has once `-` and `.` stand between their parts.
+
+Without large letters: some file systems take them for small ones.
+"""
 
 
 @final
@@ -52,12 +61,19 @@ class WorldlineBudget:
     def folder(self, test: str) -> Path:
         """Return where the traces of a test go: no two tests have the same place.
 
+        A name that could become the same as another has a number behind it.
+
         Examples
         --------
         >>> WorldlineBudget().folder("tests/test_raft.py::test_log[3]").as_posix()
-        'worldline-out/tests-test_raft-test_log-3'
+        'worldline-out/tests.test_raft-test_log-3'
+        >>> WorldlineBudget().folder("test_raft.py::test_log[1.5]").as_posix()
+        'worldline-out/test_raft-test_log-1-5-06382fa1'
         """
-        words = re.sub(r"[^\w-]+", "-", test.replace(".py::", "-")).strip("-")
-        if len(words) > _LONGEST:
-            words = f"{words[:_LONGEST]}-{zlib.crc32(test.encode()):08x}"
+        if (plain := _PLAIN.fullmatch(test)) and len(test) <= _LONGEST:
+            parts = (re.sub("/|::", ".", part) for part in plain.groups() if part)
+            words = "-".join(parts)
+        else:
+            words = re.sub(r"[^\w-]+", "-", test.replace(".py::", "-"))[:_LONGEST]
+            words = f"{words.strip('-')}-{zlib.crc32(test.encode()):08x}"
         return (self.out or DIRECTORY) / words

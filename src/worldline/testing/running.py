@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import final
 
 from worldline.options.defaults import Defaults, holding
-from worldline.runs.report import PropertyFailed
+from worldline.runs.report import BaseReport, PropertyFailed
 from worldline.testing.budgets import WorldlineBudget
 
 
@@ -23,6 +23,15 @@ class RunningTest:
 
     def __init__(self, test: str, budget: WorldlineBudget) -> None:
         self._defaults = Defaults(budget.values, budget.folder(test))
+        self._is_cut_off = False
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended a search in it, or the minimisation of its run.
+
+        Either is answered with what was learned until then, and raises nothing.
+        """
+        return self._defaults.is_interrupted or self._is_cut_off
 
     @contextmanager
     def holding(self) -> Iterator[None]:
@@ -38,9 +47,27 @@ class RunningTest:
         seconds
             How long to shorten its run; 0 for not at all.
         """
-        if not isinstance(error, PropertyFailed) or error.report is None or not seconds:
+        asked = [
+            one
+            for report in (_failed(error) if seconds else ())
+            for one in reversed(self._defaults.asked)
+            if one.answer is report
+        ]
+        if not asked:
             return ""
         from worldline.testing.shortening import shortened  # for failures alone
 
-        asked = [one for one in self._defaults.asked if one.answer is error.report]
-        return shortened(asked[-1], seconds) if asked else ""
+        short = shortened(asked[0], seconds)
+        self._is_cut_off |= short.is_interrupted
+        return short.text
+
+
+def _failed(error: BaseException) -> Iterator[BaseReport]:
+    """Yield the reports that an exception is about, with its causes and its parts."""
+    met = [error]
+    for one in met:
+        if isinstance(one, PropertyFailed) and one.report is not None:
+            yield one.report
+        more = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        # An exception may be its own cause.
+        met += [e for e in (one.__cause__, *more) if e is not None and e not in met]

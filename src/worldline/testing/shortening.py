@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from worldline.minimizing.delays import NOT_KEPT, had_clock
 from worldline.minimizing.minimize import minimize_run
@@ -13,6 +13,7 @@ from worldline.minimizing.options import MinimizeOptions
 from worldline.minimizing.report import MinimizeReport
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
+from worldline.model.verdicts import INTERRUPTED
 from worldline.options.defaults import Asked
 from worldline.runs.evidence import shown_by_a_state
 from worldline.runs.report import BaseReport, PropertyReport
@@ -25,7 +26,23 @@ _ALL = ": these are the steps that the report has"
 _SOME = "; the report leaves some of its steps out, which are"
 
 
-def shortened(asked: Asked, seconds: float) -> str:
+class Shortened(NamedTuple):
+    """A run made short.
+
+    Attributes
+    ----------
+    text
+        In words, with its steps and the command that replays it; nothing where there is
+        no run that a search could shorten.
+    is_interrupted
+        Whether Ctrl-C ended that.
+    """
+
+    text: str
+    is_interrupted: bool = False
+
+
+def shortened(asked: Asked, seconds: float) -> Shortened:
     """Return the run of a report that violates something, as short as it could be made.
 
     Parameters
@@ -34,26 +51,20 @@ def shortened(asked: Asked, seconds: float) -> str:
         The call of which the report is the answer.
     seconds
         How long to try, about.
-
-    Returns
-    -------
-    str
-        In words, with its steps and the command that replays it; nothing where there is
-        no run that a search could shorten.
     """
     report: BaseReport = asked.answer
     row = report.violated
     if row is None or row.run is None or row.trace is None:
-        return ""
+        return Shortened("")
     if not shown_by_a_state(row.run):
-        return ""
+        return Shortened("")
     begin = time.monotonic()
     try:
         short = minimize_run(row.run, row.trace, _options(asked, seconds))
     except WorldlineError as error:
-        return f"its run was not made short: {error}"
+        return Shortened(f"its run was not made short: {error}")
     lines = [*_head(row, short, time.monotonic() - begin), *_steps(row.run, short)]
-    return "\n".join(lines)
+    return Shortened("\n".join(lines), short.bound == INTERRUPTED)
 
 
 def _options(asked: Asked, seconds: float) -> MinimizeOptions:
@@ -85,6 +96,8 @@ def _head(before: PropertyReport, short: MinimizeReport, seconds: float) -> list
         lines += [f"  {line}" for line in row.explanation.splitlines()]
     if row.replay is not None:
         lines.append(f"  replay {row.replay}")
+    elif row.unwritten:
+        lines.append(f"  no trace: {row.unwritten}")
     return lines
 
 
