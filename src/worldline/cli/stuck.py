@@ -50,6 +50,7 @@ def _keep_watch() -> None:
 
     if not hasattr(os, "fork") or not available():
         return
+    beat.spare_collections()
     command = [sys.executable, *sys.orig_argv[1:]]
     environment = [f"{name}={value}" for name, value in os.environ.items()]
     library().wl_keep_watch(
@@ -73,6 +74,7 @@ _kept: list[ctypes.Array[ctypes.c_char_p]] = []
 def _supervised() -> int:
     """Run the command in children, the next one without what the last was stuck in."""
     given_up: frozenset[beat.ExecutionNumber] = frozenset()
+    beat.spare_collections()
     while len(given_up) <= _MOST:
         child = _fork(given_up)
         execution = _stuck_in(child)
