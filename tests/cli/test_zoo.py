@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -261,6 +266,48 @@ def test_ctrl_c_keeps_what_was_found(commands: Commands):
     assert "1 of 1 found" in result.out
     assert ", 1 not run" in result.out
     assert len(json.loads(run("zoo", "run", "--json").out)["bugs"]) == 1
+
+
+ENDED = """\
+import sys
+sys.argv[0] = "worldline"
+from worldline import zoo
+from worldline.cli.main import main
+from worldline.zoo import Case
+zoo.bugs = lambda: {
+    "quick": Case("moon", "check zoo:brokentree -p bugs=bt2"),
+    "sleeps": Case("moon", "check sleeps.py"),
+}
+main(["zoo", "run", "--jobs", "2", "--write", "noted.json"])
+"""
+SLEEPS = """\
+import os, pathlib, time
+pathlib.Path("pid.new").write_text(str(os.getpid()))
+pathlib.Path("pid.new").rename("pid")
+time.sleep(100)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no such signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_who_is_terminated_ends_what_runs_and_notes_what_was_found(
+    name: str, tmp_path: Path
+):
+    (tmp_path / "sleeps.py").write_text(SLEEPS)
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDED], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("quick  ")
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.Signals[name])
+        said = process.communicate(timeout=30)[0]
+    assert process.returncode == -signal.Signals[name]
+    assert "1 of 1 found" in said
+    assert [*json.loads((tmp_path / "noted.json").read_text("utf-8"))] == ["quick"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_those_of_one_paper_can_be_run(commands: Commands):

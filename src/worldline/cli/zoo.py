@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from worldline import _command
 from worldline._command import INTERRUPTED
 from worldline.cli.options import add_json, positive, positive_seconds, print_json
 from worldline.cli.terminal import answering
+from worldline.cli.termination import ended_by_termination
 from worldline.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -200,6 +202,11 @@ def _of_paper(paper: str) -> dict[str, dict[str, str]]:
 
 def run_bugs(arguments: argparse.Namespace) -> int:
     """Run the bugs' commands, or those of the controls."""
+    with ended_by_termination():
+        return _run_bugs(arguments)
+
+
+def _run_bugs(arguments: argparse.Namespace) -> int:
     from worldline import zoo
     from worldline.cli.zoo_runs import CaseRunner, read_noted, write_noted
     from worldline.search.engines import processors
@@ -216,11 +223,12 @@ def run_bugs(arguments: argparse.Namespace) -> int:
     begun = time.monotonic()
     _command.begin()
     try:
-        for finding in runner.run(cases, seconds):
-            findings.append(finding)
-            if not arguments.json:
-                with answering():
-                    _print(finding, accusing=arguments.controls)
+        with contextlib.closing(runner.run(cases, seconds)) as results:
+            for finding in results:
+                findings.append(finding)
+                if not arguments.json:
+                    with answering():
+                        _print(finding, accusing=arguments.controls)
     except KeyboardInterrupt:
         interrupted = True
     if arguments.write is not None:

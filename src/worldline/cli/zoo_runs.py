@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from worldline.zoo import Case, Recorded
 
 OUT = Path("worldline-out")
+
+_PATIENCE_S = 1.0
+"""Seconds that a command has to end once it is asked to."""
 
 _TECHNIQUES = {
     "check": "exhaustive",
@@ -98,10 +101,11 @@ class CaseRunner:
         self._bound = [] if max_seconds is None else ["--max-seconds", str(max_seconds)]
         self._jobs = jobs
         self._running: set[subprocess.Popen[str]] = set()
+        self._is_over = False
 
     def run(
         self, cases: Mapping[str, Case], seconds: Mapping[str, float]
-    ) -> Iterator[BugResult]:
+    ) -> Generator[BugResult, None, None]:
         """Yield the result of each case, in their order.
 
         Parameters
@@ -117,10 +121,20 @@ class CaseRunner:
                 yield tried[name].result()
         finally:
             # Whoever is interrupted waits for no command to end by itself.
+            self._is_over = True
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in [*self._running]:
-                process.kill()
+            self._end()
             pool.shutdown()
+
+    def _end(self) -> None:
+        """End what runs; a command with a process of its own ends that, if it is asked."""
+        left = [*self._running]
+        for process in left:
+            process.terminate()
+        for process in left:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_PATIENCE_S)
+            process.kill()
 
     def _try(self, name: str, case: Case) -> BugResult:
         begun = time.monotonic()
@@ -135,6 +149,8 @@ class CaseRunner:
             encoding="utf-8",
         )
         self._running.add(process)
+        if self._is_over:
+            process.kill()
         try:
             said = _parsed(process.communicate()[0])
         finally:
