@@ -396,6 +396,40 @@ def test_what_is_found_can_be_written_down(commands: Commands, tmp_path: Path):
     assert "notes nothing of bugs" in refusal(run("zoo", "run", "--write", str(file)))
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('{"one": ' + "[" * 100_000, "nested too deeply"),
+        ('{"one": {"kind": [[]]}}', "something in it is nested"),
+        ('{"one": {"kind": "\\ud800"}}', "surrogates not allowed"),
+        (" " * (16 << 20) + "{}", "has more than 16 MiB"),
+    ],
+)
+def test_a_file_that_notes_something_else_is_refused(
+    commands: Commands, tmp_path: Path, content: str, why: str
+):
+    file = tmp_path / "noted.json"
+    file.write_text(content)
+    assert why in refusal(run("zoo", "run", "--write", str(file)))
+    assert commands.seen == []
+    assert file.stat().st_size == len(content)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("/dev/full", "is no regular file"),
+        ("/proc/x.json", "cannot write what was recorded to /proc/x.json"),
+        (".", "Is a directory"),
+    ],
+)
+def test_a_place_that_takes_no_file_is_refused_before_anything_runs(
+    commands: Commands, place: str, why: str
+):
+    assert why in refusal(run("zoo", "run", "--write", place))
+    assert commands.seen == []
+
+
 def test_the_faults_of_a_run_are_those_declared_and_the_weather():
     trace = both_hold()
     assert faults_of(trace.header, "check zoo:a") == (

@@ -208,13 +208,22 @@ def run_bugs(arguments: argparse.Namespace) -> int:
 
 def _run_bugs(arguments: argparse.Namespace) -> int:
     from worldline import zoo
-    from worldline.cli.zoo_runs import CaseRunner, read_noted, write_noted
+    from worldline.cli.zoo_runs import (
+        WHAT_IS_NOTED,
+        CaseRunner,
+        read_noted,
+        write_noted,
+    )
     from worldline.search.engines import processors
+    from worldline.trace.storing import try_place
 
     cases = _chosen(arguments)
     if arguments.write is not None and arguments.controls:
         raise UsageError("of controls nothing is noted", remedy="leave --write out")
-    noted = {} if arguments.write is None else read_noted(arguments.write)
+    noted: dict[str, Any] = {}
+    if arguments.write is not None:
+        noted = read_noted(arguments.write)
+        try_place(arguments.write, WHAT_IS_NOTED)
     jobs = processors() if arguments.jobs is None else arguments.jobs
     runner = CaseRunner(max_seconds=arguments.max_seconds, jobs=jobs)
     seconds = {name: one.seconds for name, one in zoo.recorded().items()}

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from worldline.loading.files import source_of
 from worldline.model.errors import InputError, WorldlineError
 from worldline.runs.record import UNDECLARED
 from worldline.trace.format import read_header
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from worldline.zoo import Case, Recorded
 
 OUT = Path("worldline-out")
+
+WHAT_IS_NOTED = "what was recorded"
 
 _PATIENCE_S = 1.0
 """Seconds that a command has to end once it is asked to."""
@@ -189,17 +192,25 @@ def read_noted(file: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is something else.
+        If it is something else, or no regular file.
     """
+    remedy = "name another file"
     try:
-        noted = json.loads(file.read_text("utf-8"))
-        return {name: {**entry} for name, entry in noted.items()}
-    except FileNotFoundError:
-        return {}
+        if not file.exists():
+            return {}
+        noted = json.loads(source_of(file, remedy).decode("utf-8"))
+        read = {name: {**entry} for name, entry in noted.items()}
+        for entry in read.values():
+            if any(isinstance(value, (dict, list)) for value in entry.values()):
+                raise ValueError("something in it is nested")
+        json.dumps(read, ensure_ascii=False).encode()  # as it is written again
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"{file} notes nothing of bugs: {error}", remedy="name another file"
-        ) from None
+        said = str(error)
+    except RecursionError:
+        said = "it is nested too deeply"
+    else:
+        return read
+    raise InputError(f"{file} notes nothing of bugs: {said}", remedy=remedy)
 
 
 def write_noted(
@@ -224,7 +235,7 @@ def write_noted(
     new = {one.id: asdict(_noted(one, told.get(one.id, {}))) for one in found}
     content = dict(sorted({**noted, **new}.items()))
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    store(file, f"{text}\n".encode(), "what was recorded")
+    store(file, f"{text}\n".encode(), WHAT_IS_NOTED)
 
 
 def _noted(finding: BugResult, told: Mapping[str, str]) -> Recorded:
