@@ -10,9 +10,10 @@ from types import FrameType
 
 from worldline import _command
 
-_SIGNALS = [
+SIGNALS = [
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
+"""The signals that ask for the end, as far as the platform has them."""
 
 
 @contextlib.contextmanager
@@ -34,7 +35,7 @@ def ended_by_termination() -> Iterator[None]:
 
     before = {
         one: signal.signal(one, end)
-        for one in _SIGNALS
+        for one in SIGNALS
         if signal.getsignal(one) is signal.SIG_DFL
     }
     try:
