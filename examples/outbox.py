@@ -158,6 +158,9 @@ def system(bug: Bug = "none", orders: int = 2, under_way: int = 3) -> wl.System:
     The relay sends again and again, so there is no end to messages; looked at are the runs
     in which no more than some are under way.
     """
+    for name, number in (("orders", orders), ("under_way", under_way)):
+        if number < 0:
+            raise ValueError(f"{name}={number}: say at least 0")
     return wl.System(
         {SHOP: Shop(bug), BANK: Bank(bug), STOCK: Stock(bug)},
         name="outbox",

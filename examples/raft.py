@@ -4,6 +4,7 @@ D. Ongaro and J. Ousterhout, "In Search of an Understandable Consensus Algorithm
 ATC 2014, figure 2. An entry is a pair of its term and its value; positions count from 1.
 """
 
+from string import ascii_lowercase
 from typing import Literal, TypeAlias
 
 import worldline as wl
@@ -214,9 +215,14 @@ def system(
     bug: Bug = "none", servers: int = 3, proposals: int = 2, resets: int = 1
 ) -> wl.System:
     """Return servers of which the first leads; each may be given proposals, and reset."""
+    if servers < 2:
+        raise ValueError(f"servers={servers}: say at least 2")
+    if proposals < 0:
+        raise ValueError(f"proposals={proposals}: say at least 0")
     nodes = wl.ids(*[f"s{number}" for number in range(1, servers + 1)])
-    first, second, *_ = nodes
-    proposed = [wl.invoke(Server.propose, text) for text in "abcdefgh"[:proposals]]
+    first, *voters = nodes[: servers // 2 + 1]
+    texts = [f"{ascii_lowercase[n % 26]}{n // 26 or ''}" for n in range(proposals)]
+    proposed = [wl.invoke(Server.propose, text) for text in texts]
     return wl.System(
         {node: Server(bug) for node in nodes},
         name="raft",
@@ -224,8 +230,8 @@ def system(
         faults=wl.Faults(resets=resets),
         prologue=[
             wl.events.timer(first, Server.election),
-            wl.events.deliver(second, RequestVote, first),
-            wl.events.deliver(first, Voted, second),
+            *[wl.events.deliver(voter, RequestVote, first) for voter in voters],
+            *[wl.events.deliver(first, Voted, voter) for voter in voters],
         ],
         properties=[
             one_leader_in_a_term,

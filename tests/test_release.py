@@ -139,6 +139,28 @@ def test_an_elf_file_for_another_processor_is_noticed(
         installations.look_into(wheel(tmp_path, tag, files))
 
 
+@pytest.mark.parametrize("script", ["installations", "wheels"])
+def test_a_script_says_what_it_is_for(script: str):
+    asked = [str(ROOT / "scripts" / script), "--help"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert f"scripts/{script}  " in said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("--foo", "unrecognized arguments"), ("foo.whl", "there is no file foo.whl")],
+)
+def test_what_is_no_artefact_is_refused(
+    installations: ModuleType,
+    capsys: pytest.CaptureFixture[str],
+    given: str,
+    said: str,
+):
+    with pytest.raises(SystemExit, match="2"):
+        installations.main([given])
+    assert said in capsys.readouterr().err
+
+
 @pytest.mark.nightly
 def test_the_sdist_and_a_wheel_from_it_can_be_installed_and_used(tmp_path: Path):
     environment = {k: v for k, v in os.environ.items() if k != "WORLDLINE_KERNEL"}

@@ -121,6 +121,43 @@ def test_what_ends_is_not_touched(tmp_path: Path) -> None:
     assert "HOLDS" in out
 
 
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_with_who_is_terminated_ends_the_process_that_does_the_work(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "sleeps.py").write_text(
+        "import os, pathlib, time\n"
+        "pathlib.Path('new').write_text(str(os.getpid()))\n"
+        "pathlib.Path('new').rename('pid')\n"
+        "time.sleep(100)\n"
+    )
+    program = "from worldline.cli import stuck; stuck._supervised()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "check", "sleeps.py"], cwd=tmp_path
+    ) as process:
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.Signals[name])
+    assert process.returncode == 128 + signal.Signals[name]
+    child = int((tmp_path / "pid").read_text())
+    assert child != process.pid
+    for _ in range(500):
+        if not _is_there(child):
+            return
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    raise AssertionError("it goes on")
+
+
+def _is_there(process: int) -> bool:
+    """Say whether a process runs: who is ended may not be waited for by anybody."""
+    try:
+        said = Path(f"/proc/{process}/stat").read_text("utf-8")
+    except FileNotFoundError:
+        return False
+    return said.rpartition(")")[2].split()[0] != "Z"
+
+
 def test_it_can_be_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:
     process = begin(tmp_path, "check", "endless.py")
     time.sleep(0.5)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -263,6 +268,48 @@ def test_ctrl_c_keeps_what_was_found(commands: Commands):
     assert len(json.loads(run("zoo", "run", "--json").out)["bugs"]) == 1
 
 
+ENDED = """\
+import sys
+sys.argv[0] = "worldline"
+from worldline import zoo
+from worldline.cli.main import main
+from worldline.zoo import Case
+zoo.bugs = lambda: {
+    "quick": Case("moon", "check zoo:brokentree -p bugs=bt2"),
+    "sleeps": Case("moon", "check sleeps.py"),
+}
+main(["zoo", "run", "--jobs", "2", "--write", "noted.json"])
+"""
+SLEEPS = """\
+import os, pathlib, time
+pathlib.Path("pid.new").write_text(str(os.getpid()))
+pathlib.Path("pid.new").rename("pid")
+time.sleep(100)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no such signals")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_who_is_terminated_ends_what_runs_and_notes_what_was_found(
+    name: str, tmp_path: Path
+):
+    (tmp_path / "sleeps.py").write_text(SLEEPS)
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDED], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("quick  ")
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.Signals[name])
+        said = process.communicate(timeout=30)[0]
+    assert process.returncode == -signal.Signals[name]
+    assert "1 of 1 found" in said
+    assert [*json.loads((tmp_path / "noted.json").read_text("utf-8"))] == ["quick"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
 def test_those_of_one_paper_can_be_run(commands: Commands):
     result = run("zoo", "run", "--paper", "sun", "--json")
     assert [bug["id"] for bug in json.loads(result.out)["bugs"]] == ["two"]
@@ -347,6 +394,40 @@ def test_what_is_found_can_be_written_down(commands: Commands, tmp_path: Path):
     assert refused.startswith("of controls nothing is noted")
     file.write_text("nothing")
     assert "notes nothing of bugs" in refusal(run("zoo", "run", "--write", str(file)))
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('{"one": ' + "[" * 100_000, "nested too deeply"),
+        ('{"one": {"kind": [[]]}}', "something in it is nested"),
+        ('{"one": {"kind": "\\ud800"}}', "surrogates not allowed"),
+        (" " * (16 << 20) + "{}", "has more than 16 MiB"),
+    ],
+)
+def test_a_file_that_notes_something_else_is_refused(
+    commands: Commands, tmp_path: Path, content: str, why: str
+):
+    file = tmp_path / "noted.json"
+    file.write_text(content)
+    assert why in refusal(run("zoo", "run", "--write", str(file)))
+    assert commands.seen == []
+    assert file.stat().st_size == len(content)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("/dev/full", "is no regular file"),
+        ("/proc/x.json", "cannot write what was recorded to /proc/x.json"),
+        (".", "Is a directory"),
+    ],
+)
+def test_a_place_that_takes_no_file_is_refused_before_anything_runs(
+    commands: Commands, place: str, why: str
+):
+    assert why in refusal(run("zoo", "run", "--write", place))
+    assert commands.seen == []
 
 
 def test_the_faults_of_a_run_are_those_declared_and_the_weather():

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
-import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from worldline import _command
 from worldline.cli.options import add_json, add_partial, place, positive, print_json
 from worldline.cli.recordings import add_target_option, again_with_target, as_trace
 from worldline.cli.terminal import print_lines
+from worldline.cli.termination import ended_by_termination
 from worldline.model.counts import counted
 
 if TYPE_CHECKING:
@@ -97,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     sql = sys.stdin.read() if arguments.sql == "-" else arguments.sql
     database()  # what is imported while Ctrl-C is raised may be torn
     with (
-        _ended_by_termination(),
+        ended_by_termination(),
         as_trace(
             "query",
             arguments.trace,
@@ -136,28 +133,6 @@ def _answer(trace: Path, sql: str | None, arguments: argparse.Namespace) -> None
             print_json({"folder": str(arguments.export), "files": list(written)})
         else:
             print(f"{len(written)} files in {arguments.export}: {', '.join(written)}")
-
-
-@contextlib.contextmanager
-def _ended_by_termination() -> Iterator[None]:
-    """Let SIGTERM end the block first, which removes its drafts, and then the process."""
-    if not _command.IS_COMMAND:
-        yield
-        return
-    told: list[int] = []
-
-    def end(signum: int, frame: FrameType | None) -> None:
-        if not told:
-            told.append(signum)
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        if told:
-            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _print(result: QueryResult, arguments: argparse.Namespace) -> None:

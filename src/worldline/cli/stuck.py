@@ -15,11 +15,13 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from worldline.cli.main import main
+from worldline.cli.termination import SIGNALS
 from worldline.model.usercode import beat
 
 _AGAIN = "_WORLDLINE_BEGUN_ANEW"
@@ -50,6 +52,7 @@ def _keep_watch() -> None:
 
     if not hasattr(os, "fork") or not available():
         return
+    beat.spare_collections()
     command = [sys.executable, *sys.orig_argv[1:]]
     environment = [f"{name}={value}" for name, value in os.environ.items()]
     library().wl_keep_watch(
@@ -73,6 +76,7 @@ _kept: list[ctypes.Array[ctypes.c_char_p]] = []
 def _supervised() -> int:
     """Run the command in children, the next one without what the last was stuck in."""
     given_up: frozenset[beat.ExecutionNumber] = frozenset()
+    beat.spare_collections()
     while len(given_up) <= _MOST:
         child = _fork(given_up)
         execution = _stuck_in(child)
@@ -102,14 +106,21 @@ def _fork(given_up: frozenset[beat.ExecutionNumber]) -> int:
             os.kill(child, signal.SIGKILL)
             os._exit(128 + signum)
 
-        signal.signal(signal.SIGTERM, end)
+        _handle_termination(end)
         return child
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _handle_termination(signal.SIG_DFL)
     beat.give_up(given_up)
     # Last, so that it wins: with one thread, executions have the same numbers again.
     single = ["--threads", "1"] if sys.argv[1] in _THREADED else []
     sys.exit(main([*sys.argv[1:], *single]))
+
+
+def _handle_termination(handler: Callable[..., None] | signal.Handlers) -> None:
+    """Set what is done about SIGTERM and SIGHUP, unless it is nothing, as by ``nohup``."""
+    for one in SIGNALS:
+        if signal.getsignal(one) is not signal.SIG_IGN:
+            signal.signal(one, handler)
 
 
 _status: dict[int, int] = {}

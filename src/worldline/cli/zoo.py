@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from worldline import _command
 from worldline._command import INTERRUPTED
 from worldline.cli.options import add_json, positive, positive_seconds, print_json
 from worldline.cli.terminal import answering
+from worldline.cli.termination import ended_by_termination
 from worldline.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -200,14 +202,28 @@ def _of_paper(paper: str) -> dict[str, dict[str, str]]:
 
 def run_bugs(arguments: argparse.Namespace) -> int:
     """Run the bugs' commands, or those of the controls."""
+    with ended_by_termination():
+        return _run_bugs(arguments)
+
+
+def _run_bugs(arguments: argparse.Namespace) -> int:
     from worldline import zoo
-    from worldline.cli.zoo_runs import CaseRunner, read_noted, write_noted
+    from worldline.cli.zoo_runs import (
+        WHAT_IS_NOTED,
+        CaseRunner,
+        read_noted,
+        write_noted,
+    )
     from worldline.search.engines import processors
+    from worldline.trace.storing import try_place
 
     cases = _chosen(arguments)
     if arguments.write is not None and arguments.controls:
         raise UsageError("of controls nothing is noted", remedy="leave --write out")
-    noted = {} if arguments.write is None else read_noted(arguments.write)
+    noted: dict[str, Any] = {}
+    if arguments.write is not None:
+        noted = read_noted(arguments.write)
+        try_place(arguments.write, WHAT_IS_NOTED)
     jobs = processors() if arguments.jobs is None else arguments.jobs
     runner = CaseRunner(max_seconds=arguments.max_seconds, jobs=jobs)
     seconds = {name: one.seconds for name, one in zoo.recorded().items()}
@@ -216,11 +232,12 @@ def run_bugs(arguments: argparse.Namespace) -> int:
     begun = time.monotonic()
     _command.begin()
     try:
-        for finding in runner.run(cases, seconds):
-            findings.append(finding)
-            if not arguments.json:
-                with answering():
-                    _print(finding, accusing=arguments.controls)
+        with contextlib.closing(runner.run(cases, seconds)) as results:
+            for finding in results:
+                findings.append(finding)
+                if not arguments.json:
+                    with answering():
+                        _print(finding, accusing=arguments.controls)
     except KeyboardInterrupt:
         interrupted = True
     if arguments.write is not None:

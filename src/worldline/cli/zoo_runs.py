@@ -10,12 +10,13 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from worldline.loading.files import source_of
 from worldline.model.errors import InputError, WorldlineError
 from worldline.runs.record import UNDECLARED
 from worldline.trace.format import read_header
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from worldline.zoo import Case, Recorded
 
 OUT = Path("worldline-out")
+
+WHAT_IS_NOTED = "what was recorded"
+
+_PATIENCE_S = 1.0
+"""Seconds that a command has to end once it is asked to."""
 
 _TECHNIQUES = {
     "check": "exhaustive",
@@ -98,10 +104,11 @@ class CaseRunner:
         self._bound = [] if max_seconds is None else ["--max-seconds", str(max_seconds)]
         self._jobs = jobs
         self._running: set[subprocess.Popen[str]] = set()
+        self._is_over = False
 
     def run(
         self, cases: Mapping[str, Case], seconds: Mapping[str, float]
-    ) -> Iterator[BugResult]:
+    ) -> Generator[BugResult, None, None]:
         """Yield the result of each case, in their order.
 
         Parameters
@@ -117,10 +124,20 @@ class CaseRunner:
                 yield tried[name].result()
         finally:
             # Whoever is interrupted waits for no command to end by itself.
+            self._is_over = True
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in [*self._running]:
-                process.kill()
+            self._end()
             pool.shutdown()
+
+    def _end(self) -> None:
+        """End what runs; a command with a process of its own ends that, if it is asked."""
+        left = [*self._running]
+        for process in left:
+            process.terminate()
+        for process in left:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_PATIENCE_S)
+            process.kill()
 
     def _try(self, name: str, case: Case) -> BugResult:
         begun = time.monotonic()
@@ -135,6 +152,8 @@ class CaseRunner:
             encoding="utf-8",
         )
         self._running.add(process)
+        if self._is_over:
+            process.kill()
         try:
             said = _parsed(process.communicate()[0])
         finally:
@@ -173,17 +192,25 @@ def read_noted(file: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If it is something else.
+        If it is something else, or no regular file.
     """
+    remedy = "name another file"
     try:
-        noted = json.loads(file.read_text("utf-8"))
-        return {name: {**entry} for name, entry in noted.items()}
-    except FileNotFoundError:
-        return {}
+        if not file.exists():
+            return {}
+        noted = json.loads(source_of(file, remedy).decode("utf-8"))
+        read = {name: {**entry} for name, entry in noted.items()}
+        for entry in read.values():
+            if any(isinstance(value, (dict, list)) for value in entry.values()):
+                raise ValueError("something in it is nested")
+        json.dumps(read, ensure_ascii=False).encode()  # as it is written again
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise InputError(
-            f"{file} notes nothing of bugs: {error}", remedy="name another file"
-        ) from None
+        said = str(error)
+    except RecursionError:
+        said = "it is nested too deeply"
+    else:
+        return read
+    raise InputError(f"{file} notes nothing of bugs: {said}", remedy=remedy)
 
 
 def write_noted(
@@ -208,7 +235,7 @@ def write_noted(
     new = {one.id: asdict(_noted(one, told.get(one.id, {}))) for one in found}
     content = dict(sorted({**noted, **new}.items()))
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    store(file, f"{text}\n".encode(), "what was recorded")
+    store(file, f"{text}\n".encode(), WHAT_IS_NOTED)
 
 
 def _noted(finding: BugResult, told: Mapping[str, str]) -> Recorded:

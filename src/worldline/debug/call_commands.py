@@ -13,7 +13,7 @@ from worldline.debug.arguments import number_of, one_step, words_of
 from worldline.debug.session import Session
 from worldline.model.counts import counted
 from worldline.model.errors import UsageError
-from worldline.show.effects import call_lines, effect_lines
+from worldline.show.effects import call_lines, effect_lines, indented
 from worldline.show.phrases import event_phrase, nested_phrase
 from worldline.trace.nested import made_by, stack_of
 from worldline.trace.records import StepRecord
@@ -124,7 +124,7 @@ def _line(session: Session, step: StepRecord, number: int, here: int) -> str:
     width = len(str(len(calls)))
     if number:
         call = calls[number - 1]
-        text = f"{'  ' * call.depth}{nested_phrase(call)}"
+        text = f"{indented(call.depth)}{nested_phrase(call)}"
     else:
         text = f"{step.node}  {event_phrase(step, session.trace.header)}"
     return f"{'>' if number == here else ' '}{number:>{width}}  {text}"

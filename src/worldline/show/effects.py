@@ -14,6 +14,15 @@ from worldline.trace.records import StepRecord
 
 _INDENT = "  "
 
+_DEEPEST = 40
+"""Calls inside each other that are indented; of deeper ones, the depth is said."""
+
+
+def indented(depth: int) -> str:
+    """Return what precedes a line of what is done inside that many calls."""
+    deeper = f"[{depth}] " if depth > _DEEPEST else ""
+    return _INDENT * min(depth, _DEEPEST) + deeper
+
 
 def effect_lines(step: StepRecord) -> Iterator[str]:
     """Yield a line for each thing that a step did, and for each call in it."""
@@ -42,7 +51,7 @@ def _lines(
             yield from _rest(step, done, entered.pop().stretches, len(entered) + 1)
         begins = [(first, first) for first, _ in call.stretches]
         yield from _rest(step, done, begins, len(entered))
-        yield _INDENT * len(entered) + nested_phrase(call)
+        yield indented(len(entered)) + nested_phrase(call)
         entered.append(call)
     while entered:
         yield from _rest(step, done, entered.pop().stretches, len(entered) + 1)
@@ -56,7 +65,7 @@ def _rest(
     sends, timers, log = (
         slice(first, last) for first, (_, last) in zip(done, until, strict=True)
     )
-    margin = _INDENT * depth
+    margin = indented(depth)
     yield from (f"{margin}{timer_phrase(timer)}" for timer in step.timers[timers])
     yield from (f"{margin}{send_phrase(send)}" for send in step.sends[sends])
     yield from (f"{margin}log: {text}" for text in step.log[log])

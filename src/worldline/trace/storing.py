@@ -40,6 +40,25 @@ def store(place: Path, content: bytes, what: str) -> None:
         _store(place, content)
 
 
+def try_place(place: Path, what: str) -> None:
+    """Refuse a place where no file can be written, before there is what to write.
+
+    Parent directories are made, and what is there already stays as it is.
+
+    Parameters
+    ----------
+    what
+        What is to be written, for the message: ``a trace``.
+
+    Raises
+    ------
+    UsageError
+        If nothing can be written there; the message says why.
+    """
+    with _refusing(what, place), _draft_beside(Path(os.path.realpath(place))):
+        pass
+
+
 def store_folder(
     place: Path, files: Mapping[str, bytes], what: str, ours: re.Pattern[str]
 ) -> None:
@@ -112,15 +131,23 @@ def _store(place: Path, content: bytes) -> None:
         with place.open("wb", buffering=0) as file:
             _write(file.fileno(), content)
         return
+    with _draft_beside(target) as draft:
+        with draft.open("wb") as file:
+            _write(file.fileno(), content)
+            os.fsync(file.fileno())
+        draft.replace(target)
+
+
+@contextlib.contextmanager
+def _draft_beside(target: Path) -> Iterator[Path]:
+    """Make an empty file beside a place; it is gone after the block."""
     if target.parent.is_file():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(_draft_name())
     try:
-        with draft.open("xb") as file:
-            _write(file.fileno(), content)
-            os.fsync(file.fileno())
-        draft.replace(target)
+        draft.touch(exist_ok=False)
+        yield draft
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)

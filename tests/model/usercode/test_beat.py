@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from typing import Any
 
-from worldline.model.usercode import beat
+from worldline.model.usercode import beat, divergence
 
 
 def test_what_python_needs_to_collect_garbage_is_no_time_of_user_code():
@@ -16,6 +18,8 @@ def test_what_python_needs_to_collect_garbage_is_no_time_of_user_code():
         if phase == "start":
             seen.append(beat.seen()[0])
 
+    before = [*gc.callbacks]
+    beat.spare_collections()
     gc.callbacks.append(look)
     try:
         beat.begin(7, again=False)
@@ -24,8 +28,29 @@ def test_what_python_needs_to_collect_garbage_is_no_time_of_user_code():
         assert beat.seen() == running
         gc.collect(0)
     finally:
-        gc.callbacks.remove(look)
         beat.end()
-    assert seen == [0, running[0]]
-    gc.collect()
+        gc.collect()
+        gc.callbacks[:] = before
+    assert seen == [0, running[0], 0]
     assert beat.seen()[0] == 0
+
+
+def test_who_imports_the_package_has_nothing_called_when_garbage_is_collected():
+    # What a signal's handler raises there is lost.
+    program = (
+        "import gc, worldline as wl; from worldline.zoo import toy; "
+        "wl.check(toy.system(), traces=False); print(gc.callbacks)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert said.stdout == "[]\n", said.stderr
+
+
+def test_the_clock_begins_to_look_anew_after_all_garbage_was_collected(monkeypatch):
+    monkeypatch.setattr(divergence, "clock", divergence._Clock())
+    divergence.clock.repeatable = True
+    assert divergence._due() is None
+    assert isinstance(divergence._due(), divergence.Suspected)
+    gc.collect()
+    assert divergence._due() is None

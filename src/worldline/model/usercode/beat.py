@@ -12,11 +12,7 @@ import gc
 import mmap
 from typing import Any, TypeAlias
 
-from worldline.model.usercode.divergence import (
-    BY_THE_CLOCK,
-    Diverged,
-    begin_to_look,
-)
+from worldline.model.usercode.divergence import BY_THE_CLOCK, Diverged
 
 LIMIT_S = 3.5
 """Seconds of processor time after which an execution that no signal stops is given up;
@@ -51,7 +47,7 @@ words = memoryview(_memory).cast("q")
 
 
 def _collecting(phase: str, about: dict[str, Any]) -> None:
-    """Let no execution count as stuck while Python collects all garbage.
+    """Let no execution be seen while Python collects all garbage.
 
     That takes seconds where there is much in memory, it is one call into C, and it
     happens in whatever code makes an object just then.
@@ -62,13 +58,20 @@ def _collecting(phase: str, about: dict[str, Any]) -> None:
         counted.interrupted, words[0] = words[0], 0
     else:
         words[0] = counted.interrupted
-        begin_to_look()
 
 
 _ALL = 2
 """The generation of all objects."""
 
-gc.callbacks.append(_collecting)
+
+def spare_collections() -> None:
+    """Let other processes see no execution while all garbage is collected, from now on.
+
+    Only where somebody else looks, and Ctrl-C is kept: a signal that comes meanwhile is
+    handled where the callback begins, and Python drops what is raised there.
+    """
+    if _collecting not in gc.callbacks:
+        gc.callbacks.append(_collecting)
 
 
 def begin(mark: int, *, again: bool) -> Diverged | None:

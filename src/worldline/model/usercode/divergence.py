@@ -10,6 +10,7 @@ so. The clock needs ``SIGALRM`` and the main thread; elsewhere nothing is stoppe
 from __future__ import annotations
 
 import contextlib
+import gc
 import signal
 import sys
 import threading
@@ -78,6 +79,9 @@ class _Clock:
         Whether the execution can be run again under a budget.
     counting
         Whether it runs under one.
+    collected
+        How often all garbage had been collected then. That is one call into C, takes
+        seconds where there is much in memory, and is no time of user code.
     since, looks
         Processor time and time when the clock first saw it, and how often it has since.
     missed
@@ -85,6 +89,7 @@ class _Clock:
     """
 
     __slots__ = (
+        "collected",
         "counting",
         "execution",
         "looks",
@@ -99,6 +104,7 @@ class _Clock:
         self.seen = -1
         self.repeatable = False
         self.counting = False
+        self.collected = 0
         self.since = (0.0, 0.0)
         self.looks = 0
         self.missed = 0
@@ -118,11 +124,6 @@ def begin(*, repeatable: bool) -> bool:
     clock.execution += 1
     clock.repeatable = repeatable
     return clock.counting
-
-
-def begin_to_look() -> None:
-    """Let the time of the code that is running count from the next look."""
-    clock.seen = -1
 
 
 def _look(signum: int, frame: FrameType | None) -> None:
@@ -159,8 +160,9 @@ def _due() -> Stop | None:
     if isinstance(activity.stop, Stop):
         return type(activity.stop)(*activity.stop.args)
     now = time.thread_time(), time.monotonic()
-    if clock.seen != clock.execution:
-        clock.seen, clock.since = clock.execution, now
+    collected = gc.get_stats()[-1]["collections"]
+    if (clock.seen, clock.collected) != (clock.execution, collected):
+        clock.seen, clock.collected, clock.since = clock.execution, collected, now
         clock.looks = clock.missed = 0
         return None
     clock.looks += 1

@@ -1,0 +1,47 @@
+"""The end that somebody else asks for, by SIGTERM or as a terminal goes: as by Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+from worldline import _command
+
+SIGNALS = [
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+"""The signals that ask for the end, as far as the platform has them."""
+
+
+@contextlib.contextmanager
+def ended_by_termination() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the block first, and then the process.
+
+    The first is raised in the block as KeyboardInterrupt, so that it ends what it has
+    begun. One that is ignored, as under ``nohup``, stays so.
+    """
+    if not _command.IS_COMMAND:
+        yield
+        return
+    told: list[int] = []
+
+    def end(signum: int, frame: FrameType | None) -> None:
+        if not told:
+            told.append(signum)
+            raise KeyboardInterrupt
+
+    before = {
+        one: signal.signal(one, end)
+        for one in SIGNALS
+        if signal.getsignal(one) is signal.SIG_DFL
+    }
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        if told:
+            os.kill(os.getpid(), told[0])
