@@ -82,7 +82,6 @@ class CallWatch:
     def __init__(self, world: World) -> None:
         self._world = world
         self._methods = _methods_of(world.system)
-        self._kind, self._node = world.system.types[0], world.nodes[0]
         self._paths: dict[int, str] = {}
         self._stack: list[_Entered] = []
         self._calls: list[CallRecord] = []
@@ -103,8 +102,7 @@ class CallWatch:
         index = -1 if event.node is None else system.index.get(event.node, -1)
         if index < 0 or not system.types[index].parts or not event.kind.runs_handler:
             return happen(), None
-        self._kind, self._node = system.types[index], nodes[index]
-        self._paths = _paths_of(self._kind, self._node)
+        self._paths = _paths_of(system.types[index], nodes[index])
         self._stack, self._calls = [], []
         self._depth, self._more, self._ran = 0, False, False
         before = sys.getprofile()
@@ -150,9 +148,9 @@ class CallWatch:
         if code is _UP:
             self._go_up(frame, given, door)
             return
-        path = self._path(given[code.co_varnames[0]])
+        path = self._paths.get(id(given[code.co_varnames[0]]))
         if path is None:
-            return
+            return  # it is no service of the node, such as a copy
         self._ran = True
         caller = self._stack[-1] if self._stack else None
         number = None
@@ -231,15 +229,6 @@ class CallWatch:
         )
         call = replace(call, sends=sends, timers=timers, log=log)
         self._calls[entered.number] = call
-
-    def _path(self, service: Any) -> str | None:
-        """Return which service of the node it is; None if it is none, such as a copy."""
-        path = self._paths.get(id(service))
-        if path is None and is_node(type(service)):
-            # A handler may have put another object into the field of a part.
-            self._paths = _paths_of(self._kind, self._node)
-            path = self._paths.get(id(service))
-        return path
 
 
 def watch_of(world: World) -> CallWatch | None:
