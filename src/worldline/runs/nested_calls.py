@@ -34,10 +34,16 @@ MOST = 1_000
 """Calls that are written down of one step."""
 
 _DEEPEST = 500
-"""Calls of Python inside one another from which on nobody looks any more.
+"""Calls of Python inside one another from which on none is written down."""
 
-Well below `running.HEADROOM`: a recursion has to end where it ends unrecorded.
+_FARTHEST = 850
+"""Those from which on nobody looks any more.
+
+Below `running.HEADROOM`: a recursion has to end where it ends unrecorded.
 """
+
+_ROOM = 50
+"""Calls that Python has to have left for somebody to look; calls from C count as well."""
 
 _UP = Context.up.__code__
 _RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST"})
@@ -121,8 +127,7 @@ class CallWatch:
     def _taken(self, outcome: Outcome) -> NestedCalls:
         # What a failed handler sent is void.
         done = len(outcome.sends), len(outcome.timers), len(outcome.log)
-        for entered in reversed(self._stack):  # nobody saw how these ended
-            self._close(entered, done)
+        self._break_off(done)
         return NestedCalls(tuple(_within(c, done) for c in self._calls), self._more)
 
     # ------------------------------------------------------------ what Python tells
@@ -132,13 +137,31 @@ class CallWatch:
             self._depth += 1
             if frame.f_code in self._methods:
                 self._enter(frame)
-            if self._depth > _DEEPEST:
-                self._more = True
-                sys.setprofile(None)
+            if self._depth > _DEEPEST and not self._has_room():
+                self._look_away()
         elif what == "return":
             self._depth -= 1
             if self._stack and self._stack[-1].frame is frame:
                 self._leave(frame, argument)
+
+    def _has_room(self) -> bool:
+        """Say whether to look takes nothing from the calls that Python has left."""
+        return self._depth <= _FARTHEST and _is_left(_ROOM)
+
+    def _look_away(self) -> None:
+        sys.setprofile(None)
+        self._more = True
+        if isinstance(activity.door, CollectingDoor):
+            self._break_off(activity.door.done())
+
+    def _break_off(self, done: tuple[int, int, int]) -> None:
+        """Close the calls under way, of which nobody sees how they end."""
+        while self._stack:
+            entered = self._stack.pop()
+            self._close(entered, done)
+            if entered.number is not None:
+                call = replace(self._calls[entered.number], unwatched=True)
+                self._calls[entered.number] = call
 
     def _enter(self, frame: FrameType) -> None:
         door = activity.door
@@ -153,6 +176,9 @@ class CallWatch:
             return  # it is no service of the node, such as a copy
         self._ran = True
         caller = self._stack[-1] if self._stack else None
+        if self._depth > _DEEPEST:
+            self._more |= caller is None or caller.path != path
+            return
         number = None
         if caller is not None and caller.path != path:
             method = self._methods[code]
@@ -166,6 +192,9 @@ class CallWatch:
         self, frame: FrameType, given: dict[str, Any], door: CollectingDoor
     ) -> None:
         path = self._stack[-1].path if self._stack else ""
+        if self._depth > _DEEPEST:
+            self._more = True
+            return
         if not path:
             return  # a copy of the node runs; or nothing is above, which is an error
         above, name = path.rpartition(".")[0], str(given["name"])
@@ -289,6 +318,17 @@ def _spelt(value: Any) -> Json:
 def _has_returned(frame: FrameType) -> bool:
     """Say whether a frame that ends with None has returned it, and did not raise."""
     return opcode.opname[frame.f_code.co_code[frame.f_lasti]] in _RETURNS
+
+
+def _is_left(room: int) -> bool:
+    """Say whether Python has room for so many calls, by its own count."""
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(limit - room)
+    except RecursionError:
+        return False
+    sys.setrecursionlimit(limit)
+    return True
 
 
 def _within(call: CallRecord, done: tuple[int, int, int]) -> CallRecord:
