@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -226,3 +229,64 @@ def test_an_unknown_upcall_and_an_unhandled_message_above_are_refused():
         driven.do(wl.events.call(A, Upper.go))
         with pytest.raises(wl.ModelError, match=what):
             driven.do(wl.events.deliver(A, Packet))
+
+
+@wl.node
+class Holder:
+    low: Below = wl.part()
+    spare: int = 0
+
+    def __post_init__(self) -> None:
+        self.low = Below(sent=self.spare)  # nobody knows the other one yet
+
+    @wl.call
+    def use(self, ctx: wl.Context, way: str) -> None:
+        self.low = self.low
+        if way == "new":
+            self.low = Below(7)
+        elif way == "none":
+            self.low = None  # type: ignore[assignment]
+        elif way == "caught":
+            with contextlib.suppress(Exception):
+                setattr(self, "low", Below())  # noqa: B010
+        elif way == "again":
+            Holder.__init__(self, Below())
+        elif way == "in place":
+            Below.__init__(self.low, 7)
+
+
+def holders(way: str) -> wl.System:
+    nodes = {A: Holder(Below(), spare=1), B: Holder(Below())}
+    return wl.System(nodes, workload=[wl.script(A, [wl.invoke(Holder.use, way)])])
+
+
+async def deployed(system: wl.System, way: str) -> None:
+    async with asyncio.timeout(10), wl.Host(system) as host:
+        with contextlib.suppress(wl.UsageError):  # the node has stopped
+            await host.call(A, Holder.use, way)
+
+
+WORLDS: dict[str, Callable[[wl.System, str], Any]] = {
+    "direct": lambda made, way: Driven(made).do(wl.events.call(A, Holder.use)),
+    "check": lambda made, way: wl.check(made, engine="python", traces=False),
+    "native": lambda made, way: wl.check(made, engine="native", traces=False),
+    "walk": lambda made, way: wl.walk(made, walks=1, traces=False),
+    "simulate": lambda made, way: wl.simulate(made, seconds=10.0),
+    "deploy": lambda made, way: asyncio.run(deployed(made, way)),
+}
+
+
+@pytest.mark.parametrize("run", WORLDS.values(), ids=[*WORLDS])
+@pytest.mark.parametrize("way", ["new", "none", "caught", "again"])
+def test_a_handler_that_puts_another_object_into_a_part_is_refused(run: Any, way: str):
+    with pytest.raises(wl.ModelError, match="'low' of Holder, and a node keeps its p"):
+        run(holders(way), way)
+
+
+def test_a_part_can_be_made_anew_in_place_and_before_the_node_is_used():
+    driven = Driven(holders("in place"))
+    part = driven[A].low
+    assert part.sent == 1
+    driven.do(wl.events.call(A, Holder.use))
+    assert driven[A].low is part
+    assert part.sent == 7

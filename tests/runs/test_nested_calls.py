@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cProfile
 import dataclasses
+import json
 import sys
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,9 +20,12 @@ from worldline.model.semantics.outcome import Outcome
 from worldline.runs import nested_calls
 from worldline.runs.recorder import Recorder
 from worldline.runs.replay import replay_trace
+from worldline.show.effects import effect_lines
+from worldline.show.phrases import nested_phrase
 from worldline.trace.format import line_of, read, write
 from worldline.trace.nested import CallRecord, made_by, stack_of
 from worldline.trace.records import StepRecord
+from worldline.trace.schema import dump, load
 from worldline.worlds.direct import DirectWorld
 
 Plan = tuple[Any, ...]
@@ -259,8 +263,14 @@ class Store:
     def _hidden(self, depth: int) -> int:
         return self._hidden(depth - 1) if depth else self.kept
 
-    def deep(self, ctx: wl.Context) -> int:
-        return self._hidden(100_000)
+    def deep(self, ctx: wl.Context, depth: int = 100_000) -> int:
+        ctx.log("begin")
+        deepest = self._hidden(depth)
+        ctx.log("end")
+        return deepest
+
+    def through(self, ctx: wl.Context, depth: int) -> int:
+        return ctx.up("back", depth) if depth else self.kept
 
 
 @wl.node
@@ -280,6 +290,21 @@ class Shop:
     @wl.call
     def too_deep(self, ctx: wl.Context) -> None:
         self.store.deep(ctx.part("store"))
+
+    @wl.call
+    def deep_and_on(self, ctx: wl.Context, depth: int) -> None:
+        self.store.deep(ctx.part("store"), depth)
+        ctx.log("after")
+        self.store.take([])
+
+    @wl.call
+    def to_and_fro(self, ctx: wl.Context, depth: int) -> None:
+        self.store.through(ctx.part("store"), depth)
+        self.store.take([])
+
+    @wl.upcall
+    def back(self, ctx: wl.Context, depth: int) -> int:
+        return self.store.through(ctx.part("store"), depth - 1)
 
     @wl.call
     def fails(self, ctx: wl.Context) -> None:
@@ -320,9 +345,45 @@ def test_a_recursion_ends_where_it_ends_unrecorded():
     assert (step.failure.name, step.failure.where) == (failure.name, failure.where)
     assert failure.name == "RecursionError"
     assert step.more_calls
-    assert [(call.name, call.returned) for call in step.calls or ()] == [
-        ("deep", False)
-    ]
+    assert [
+        (call.name, call.returned, call.unwatched) for call in step.calls or ()
+    ] == [("deep", False, True)]
+
+
+def test_a_call_that_goes_deep_and_returns_is_seen_to_and_so_is_what_comes_later():
+    step = step_of(Shop, wl.invoke(Shop.deep_and_on, 700))
+    assert step.calls is not None
+    deep, take = step.calls
+    assert (deep.name, deep.returned, deep.result, deep.log) == (
+        "deep",
+        True,
+        0,
+        (0, 2),
+    )
+    assert (take.name, take.depth, take.returned, take.log) == ("take", 1, True, (3, 3))
+    assert (deep.unwatched, step.more_calls) == (None, None)
+
+
+def test_of_calls_far_inside_one_another_the_outer_ones_are_kept_and_later_ones():
+    step = step_of(Shop, wl.invoke(Shop.to_and_fro, 190))
+    assert step.calls is not None
+    *calls, take = step.calls
+    assert 200 < len(calls) < 300
+    assert all(call.returned and call.result == 0 for call in calls)
+    assert [call.depth for call in calls] == [*range(1, len(calls) + 1)]
+    assert (take.name, take.depth, step.more_calls) == ("take", 1, True)
+
+
+def test_where_nobody_looks_any_more_calls_end_and_what_comes_later_is_outside():
+    step = step_of(Shop, wl.invoke(Shop.deep_and_on, 930))
+    assert (step.log, step.failure) == (("begin", "end", "after"), None)
+    assert step.calls is not None
+    (deep,) = step.calls
+    assert (deep.returned, deep.unwatched, deep.log) == (False, True, (0, 1))
+    assert nested_phrase(deep) == "↓ store.deep(930)  (not watched to its end)"
+    assert "did not return" not in " ".join(effect_lines(step))
+    assert load(StepRecord, json.loads(json.dumps(dump(step)))) == step
+    assert step.more_calls
 
 
 def test_the_calls_under_way_when_a_handler_fails_did_not_return():
@@ -332,6 +393,7 @@ def test_the_calls_under_way_when_a_handler_fails_did_not_return():
         (True, (1, 1)),
         (False, (1, 1)),
     ]
+    assert not any("unwatched" in dump(call) for call in step.calls or ())
 
 
 def test_whoever_profiles_goes_on_after_the_step():

@@ -17,19 +17,18 @@ from typing import Any, TypeVar, dataclass_transform, final
 
 from worldline.model import fields as roles
 from worldline.model.annotations import bound_arguments
-from worldline.model.data.canonical import adopt
+from worldline.model.assigning import checked_setattr, deleted, refused_delattr
 from worldline.model.data.content import Frozen
 from worldline.model.data.settling import register_settler, settle_live
 from worldline.model.data.unfreezable import Unfreezable
 from worldline.model.data.values import (
-    ITSELF,
     freeze_all,
     getter,
     register_type,
 )
 from worldline.model.drawn import is_drawn
 from worldline.model.errors import ModelError
-from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
+from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handler_marks import HandlerKind, HandlerMark, mark_of
 from worldline.model.node_template import NodeTemplate, first_value
 from worldline.model.usercode.guards import allows
@@ -241,7 +240,7 @@ class NodeType:
         """
         values = node.__dict__
         for name in self.roles.keys() - values.keys():
-            raise _deleted(self.cls, name, f"{handler} deleted")
+            raise deleted(self.cls, name, f"{handler} deleted")
         for name in sorted(values.keys() - self.roles.keys()):
             raise ModelError(
                 f"{handler} gave {self.cls.__name__} the attribute {name!r}, which "
@@ -314,8 +313,8 @@ def node(cls: type[C]) -> type[C]:
     for declared in dataclasses.fields(made):
         if role_of(declared) is Role.GHOST:
             setattr(made, declared.name, GhostField(cls.__name__, declared.name))
-    made.__setattr__ = _checked_setattr(made)
-    made.__delattr__ = _refused_delattr(made)
+    made.__setattr__ = checked_setattr(made)
+    made.__delattr__ = refused_delattr(made)
     made.__worldline_node__ = NodeType(made)
     register_type(made, made.__worldline_node__.freeze)
     register_settler(made, settle_live)
@@ -354,47 +353,3 @@ def _complete_part(
             remedy=f"decorate it with @wl.node, or write {name} = wl.part(TheClass)",
         )
     declared.default_factory = service
-
-
-def _checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:
-    names = frozenset(field.name for field in dataclasses.fields(cls))
-    store = object.__setattr__
-    parts = frozenset(
-        f.name for f in dataclasses.fields(cls) if role_of(f) is Role.PART
-    )
-    own = frozenset(name for name in names if _is_plainly_set(cls, name))
-
-    def __setattr__(self: Any, name: str, value: Any) -> None:
-        if type(value) in ITSELF and name in own:
-            self.__dict__[name] = value  # as most are
-            return
-        if name not in names:
-            raise ModelError(
-                f"{cls.__name__} has no field {name!r}, so its value would be lost",
-                remedy=f"declare it in the class: {name}: TYPE = DEFAULT",
-            )
-        if type(value) not in ITSELF and is_node(type(value)) and name not in parts:
-            refuse_node(f"{cls.__name__}.{name}", type(value))
-        store(self, name, adopt(value))
-
-    return __setattr__
-
-
-def _is_plainly_set(cls: type[Any], name: str) -> bool:
-    """Say whether to set a field is to put it into the node's dict, and no more."""
-    there = inspect.getattr_static(cls, name, None)
-    return isinstance(there, GhostField) or not hasattr(there, "__set__")
-
-
-def _refused_delattr(cls: type[Any]) -> Callable[[Any, str], None]:
-    def __delattr__(self: Any, name: str) -> None:
-        raise _deleted(cls, name, f"{sys._getframe(1).f_code.co_name} deletes")
-
-    return __delattr__
-
-
-def _deleted(cls: type[Any], name: str, who: str) -> ModelError:
-    return ModelError(
-        f"{who} the field {name!r} of {cls.__name__}: a node keeps all its fields",
-        remedy="set it to None or to its default, or empty it with clear()",
-    )

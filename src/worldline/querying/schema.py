@@ -149,7 +149,7 @@ CALLS = Relation(
         ("name", "VARCHAR", "the method, or what was called up"),
         ("handler", "VARCHAR", "the method that took it; empty if none did"),
         *_value("arguments", "what it was given, as a list"),
-        ("returned", "BOOLEAN", "false if it raised"),
+        ("returned", "BOOLEAN", "false if it raised, or nobody saw its end"),
         *_value("result", "what it returned"),
     ),
 )

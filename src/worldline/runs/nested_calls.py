@@ -34,10 +34,16 @@ MOST = 1_000
 """Calls that are written down of one step."""
 
 _DEEPEST = 500
-"""Calls of Python inside one another from which on nobody looks any more.
+"""Calls of Python inside one another from which on none is written down."""
 
-Well below `running.HEADROOM`: a recursion has to end where it ends unrecorded.
+_FARTHEST = 850
+"""Those from which on nobody looks any more.
+
+Below `running.HEADROOM`: a recursion has to end where it ends unrecorded.
 """
+
+_ROOM = 50
+"""Calls that Python has to have left for somebody to look; calls from C count as well."""
 
 _UP = Context.up.__code__
 _RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST"})
@@ -82,7 +88,6 @@ class CallWatch:
     def __init__(self, world: World) -> None:
         self._world = world
         self._methods = _methods_of(world.system)
-        self._kind, self._node = world.system.types[0], world.nodes[0]
         self._paths: dict[int, str] = {}
         self._stack: list[_Entered] = []
         self._calls: list[CallRecord] = []
@@ -103,8 +108,7 @@ class CallWatch:
         index = -1 if event.node is None else system.index.get(event.node, -1)
         if index < 0 or not system.types[index].parts or not event.kind.runs_handler:
             return happen(), None
-        self._kind, self._node = system.types[index], nodes[index]
-        self._paths = _paths_of(self._kind, self._node)
+        self._paths = _paths_of(system.types[index], nodes[index])
         self._stack, self._calls = [], []
         self._depth, self._more, self._ran = 0, False, False
         before = sys.getprofile()
@@ -123,8 +127,7 @@ class CallWatch:
     def _taken(self, outcome: Outcome) -> NestedCalls:
         # What a failed handler sent is void.
         done = len(outcome.sends), len(outcome.timers), len(outcome.log)
-        for entered in reversed(self._stack):  # nobody saw how these ended
-            self._close(entered, done)
+        self._break_off(done)
         return NestedCalls(tuple(_within(c, done) for c in self._calls), self._more)
 
     # ------------------------------------------------------------ what Python tells
@@ -134,13 +137,31 @@ class CallWatch:
             self._depth += 1
             if frame.f_code in self._methods:
                 self._enter(frame)
-            if self._depth > _DEEPEST:
-                self._more = True
-                sys.setprofile(None)
+            if self._depth > _DEEPEST and not self._has_room():
+                self._look_away()
         elif what == "return":
             self._depth -= 1
             if self._stack and self._stack[-1].frame is frame:
                 self._leave(frame, argument)
+
+    def _has_room(self) -> bool:
+        """Say whether to look takes nothing from the calls that Python has left."""
+        return self._depth <= _FARTHEST and _is_left(_ROOM)
+
+    def _look_away(self) -> None:
+        sys.setprofile(None)
+        self._more = True
+        if isinstance(activity.door, CollectingDoor):
+            self._break_off(activity.door.done())
+
+    def _break_off(self, done: tuple[int, int, int]) -> None:
+        """Close the calls under way, of which nobody sees how they end."""
+        while self._stack:
+            entered = self._stack.pop()
+            self._close(entered, done)
+            if entered.number is not None:
+                call = replace(self._calls[entered.number], unwatched=True)
+                self._calls[entered.number] = call
 
     def _enter(self, frame: FrameType) -> None:
         door = activity.door
@@ -150,11 +171,14 @@ class CallWatch:
         if code is _UP:
             self._go_up(frame, given, door)
             return
-        path = self._path(given[code.co_varnames[0]])
+        path = self._paths.get(id(given[code.co_varnames[0]]))
         if path is None:
-            return
+            return  # it is no service of the node, such as a copy
         self._ran = True
         caller = self._stack[-1] if self._stack else None
+        if self._depth > _DEEPEST:
+            self._more |= caller is None or caller.path != path
+            return
         number = None
         if caller is not None and caller.path != path:
             method = self._methods[code]
@@ -168,6 +192,9 @@ class CallWatch:
         self, frame: FrameType, given: dict[str, Any], door: CollectingDoor
     ) -> None:
         path = self._stack[-1].path if self._stack else ""
+        if self._depth > _DEEPEST:
+            self._more = True
+            return
         if not path:
             return  # a copy of the node runs; or nothing is above, which is an error
         above, name = path.rpartition(".")[0], str(given["name"])
@@ -232,15 +259,6 @@ class CallWatch:
         call = replace(call, sends=sends, timers=timers, log=log)
         self._calls[entered.number] = call
 
-    def _path(self, service: Any) -> str | None:
-        """Return which service of the node it is; None if it is none, such as a copy."""
-        path = self._paths.get(id(service))
-        if path is None and is_node(type(service)):
-            # A handler may have put another object into the field of a part.
-            self._paths = _paths_of(self._kind, self._node)
-            path = self._paths.get(id(service))
-        return path
-
 
 def watch_of(world: World) -> CallWatch | None:
     """Return what watches the calls in a world; None if no node of it has parts."""
@@ -300,6 +318,17 @@ def _spelt(value: Any) -> Json:
 def _has_returned(frame: FrameType) -> bool:
     """Say whether a frame that ends with None has returned it, and did not raise."""
     return opcode.opname[frame.f_code.co_code[frame.f_lasti]] in _RETURNS
+
+
+def _is_left(room: int) -> bool:
+    """Say whether Python has room for so many calls, by its own count."""
+    limit = sys.getrecursionlimit()
+    try:
+        sys.setrecursionlimit(limit - room)
+    except RecursionError:
+        return False
+    sys.setrecursionlimit(limit)
+    return True
 
 
 def _within(call: CallRecord, done: tuple[int, int, int]) -> CallRecord:

@@ -175,7 +175,9 @@ def nested_phrase(call: CallRecord) -> str:
     name = f"{call.callee}.{call.name}".lstrip(".")
     given = ", ".join(map(show, call.arguments))
     ended = f" = {show(call.result)}" if call.result is not None else ""
-    if not call.returned:
+    if call.unwatched:
+        ended = "  (not watched to its end)"
+    elif not call.returned:
         ended = "  did not return"
     elif not call.handler:
         ended = "  no handler took it"

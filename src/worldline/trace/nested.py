@@ -14,7 +14,16 @@ from typing import TypeAlias, final
 
 from worldline.trace.json_checks import Malformed
 from worldline.trace.json_text import Json
-from worldline.trace.schema import checked, data, flag, many, pair, text, whole
+from worldline.trace.schema import (
+    checked,
+    data,
+    flag,
+    many,
+    optional,
+    pair,
+    text,
+    whole,
+)
 
 Extent: TypeAlias = tuple[int, int]
 """A stretch of a list: where it begins, and where the first after it would."""
@@ -41,6 +50,8 @@ class CallRecord:
         angle brackets for what is none.
     returned, result
         Whether it returned, and what. It did not if it raised, or was broken off.
+    unwatched
+        True if nobody saw how it ended, nor what it did from some point on; else None.
     sends, timers, log
         The stretches of what the step did, by all three lists of it, that are its own or
         those of calls inside it.
@@ -57,6 +68,7 @@ class CallRecord:
     sends: Extent = checked(pair(whole()))
     timers: Extent = checked(pair(whole()))
     log: Extent = checked(pair(whole()))
+    unwatched: bool | None = checked(optional(flag), later=True)
 
     @property
     def stretches(self) -> tuple[Extent, Extent, Extent]:
