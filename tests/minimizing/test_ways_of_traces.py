@@ -70,23 +70,12 @@ def nothing_is_missed(view):
         assert not view[node].missed, f"{node} missed a number"
 """
 
-STORM = """\
-[[weather]]
-at = "1.5s"
-crash = "b"
-
-[[weather]]
-at = "1.6s"
-restart = "b"
-"""
-
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("receiver.py").write_text(RECEIVER, "utf-8")
     Path("judged.py").write_text(PREDICATES, "utf-8")
-    Path("storm.toml").write_text(STORM, "utf-8")
 
 
 def searched(verb: str, *more: str) -> Callable[[], None]:
@@ -118,7 +107,6 @@ def recorded(by: str, *more: str) -> Callable[[], None]:
     return make
 
 
-SIMULATED = ("--latency", "constant 20ms")
 JUDGED = ("--predicates", "judged.py")
 
 WAYS = {
@@ -129,17 +117,6 @@ WAYS = {
     "fuzz with faults": (
         searched("fuzz", "--inject", "drops", "--weight", "drop=100"),
         (),
-    ),
-    "simulate": (searched("simulate", *SIMULATED, "--loss", "0.5"), ()),
-    "simulate with weather": (
-        searched("simulate", *SIMULATED, "--weather", "storm.toml"),
-        (),
-    ),
-    "simulate with predicates": (
-        searched(
-            "simulate", *SIMULATED, "--loss", "0.5", "-p", "judged=false", *JUDGED
-        ),
-        JUDGED,
     ),
     "recording": (recorded("7,1,1"), ()),
     "recording with predicates": (recorded("7,1,1", *JUDGED), JUDGED),

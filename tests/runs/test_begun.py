@@ -73,7 +73,7 @@ def test_a_violation_is_found_confirmed_recorded_and_replayed_from_the_file(
     report = wl.check(patient(), from_=lost(patient()), out="both.wl", engine=engine)
     found = report.expect_violated("is_heard")
     assert found.steps == 2
-    assert "from the state in state.wl on, with every fault" in report.notes[0]
+    assert "from the state in state.wl on, with every fault" in str(report)
     trace = read("both.wl")
     assert (trace.header.begins, trace.header.format) == ("state", 2)
     assert phases(found.trace) == [("run", "timer"), ("run", "drop")]

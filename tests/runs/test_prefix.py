@@ -65,7 +65,7 @@ def test_faults_may_happen_again_however_many_have():
     assert wl.check(patient()).verdict is HOLDS
     report = wl.check(patient(), from_=lost(patient()))
     assert report.expect_violated("is_heard").steps == 2
-    assert "from step 2 of run.wl on" in report.notes[0]
+    assert "from step 2 of run.wl on" in str(report)
 
 
 def test_the_trace_has_the_whole_run_and_replays():

@@ -115,8 +115,6 @@ def _minimize_of(run: Trace, file: Path, target: str | None) -> str | None:
     end = run.end
     if target is None or end is None or run.header.engine.startswith(MINIMIZE):
         return None
-    if run.state is not None and run.state.absent:
-        return None
     if not shown_by_a_state(run) or end.deliveries <= _SHORT:
         return None
     return command("minimize", file, target)
