@@ -39,7 +39,7 @@ def patient(**options: Any) -> wl.System:
 def test_the_search_begins_anew_in_the_nearest_state_of_the_goal():
     report = wl.check(patient(), until=[lost])
     assert report.expect_violated("is_heard").steps == 2
-    assert "from the first state where lost is true, 2 steps on" in report.notes[0]
+    assert "from the first state where lost is true, 2 steps on" in report.assumptions[-1]
 
 
 def test_the_trace_has_all_stages_and_replays():
@@ -48,7 +48,7 @@ def test_the_trace_has_all_stages_and_replays():
     kinds = [step.kind for step in read("x.wl").steps if step.phase != "boot"]
     assert kinds == ["call", "drop", "timer", "drop"]
     assert wl.replay("x.wl", patient()).reproduced
-    found = [note for note in report.notes if "from the first state" in note]
+    found = [one for one in report.assumptions if "from the first state" in one]
     assert ["is_asked is true, 1 step on" in found[0], "lost" in found[1]] == [True] * 2
 
 
@@ -74,7 +74,7 @@ def test_stages_go_on_from_a_run():
     report = wl.check(patient(), from_="x.wl:1", until=[lost], out="y.wl")
     assert report.expect_violated("is_heard").steps == 0
     assert len(read("y.wl").steps) == 6
-    assert [note[:4] for note in report.notes[:2]] == ["from", "then"]
+    assert [one[:4] for one in report.assumptions[-2:]] == ["from", "then"]
 
 
 def test_a_goal_may_single_out_a_symmetric_node():
