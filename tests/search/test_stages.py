@@ -39,7 +39,9 @@ def patient(**options: Any) -> wl.System:
 def test_the_search_begins_anew_in_the_nearest_state_of_the_goal():
     report = wl.check(patient(), until=[lost])
     assert report.expect_violated("is_heard").steps == 2
-    assert "from the first state where lost is true, 2 steps on" in report.assumptions[-1]
+    assert (
+        "from the first state where lost is true, 2 steps on" in report.assumptions[-1]
+    )
 
 
 def test_the_trace_has_all_stages_and_replays():
