@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.runs.steps import A, step_of
 from tests.systems import stack, workers
 from tests.trace.runs import boot, random_trace
 
@@ -114,18 +115,7 @@ class Top(Obeying):
         return self.obey(ctx, plan)
 
 
-A, B = wl.ids("a", "b")
 PATHS = ("", "middle", "middle.bottom")
-
-
-def step_of(node: Any, call: wl.Invocation, **options: Any) -> StepRecord:
-    """Record the step of one call at a node, whose neighbour is another of its kind."""
-    nodes = {A: node(), B: node()}
-    system = wl.System(nodes, workload=[wl.script(A, [call])], **options)
-    world = DirectWorld(system)
-    boot(world)
-    (event,) = [one for one in world.enabled() if one.name == call.name]
-    return Recorder(world).step(1, "run", event, ())
 
 
 @dataclasses.dataclass

@@ -47,7 +47,11 @@ _ROOM = 50
 
 _UP = Context.up.__code__
 _RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST"})
-_NO_METHODS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_IN_PIECES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""What is entered each time that it goes on: the service's, but no call of it."""
+
+_NEVER_CALLS = frozenset(("__init__", "__repr__", "__setattr__", "__delattr__"))
+"""What a node class is given, and Worldline calls itself."""
 
 
 class NestedCalls(NamedTuple):
@@ -180,7 +184,9 @@ class CallWatch:
             self._more |= caller is None or caller.path != path
             return
         number = None
-        if caller is not None and caller.path != path:
+        if code.co_flags & _IN_PIECES:
+            pass
+        elif caller is not None and caller.path != path:
             method = self._methods[code]
             arguments = _arguments(code, given)
             number = self._note(door, caller.path, path, method, method, arguments)
@@ -273,12 +279,14 @@ def _methods_of(system: System) -> dict[CodeType, str]:
     while left:
         kind = left.pop()
         left += kind.parts.values()
-        for name in dir(kind.cls):
+        for name in set(dir(kind.cls)) - _NEVER_CALLS:
             function = inspect.getattr_static(kind.cls, name)
-            if name.startswith("__") or not inspect.isfunction(function):
+            if isinstance(function, property):
+                function = function.fget
+            if not inspect.isfunction(function):
                 continue
             code = inspect.unwrap(function).__code__
-            if code.co_argcount and not code.co_flags & _NO_METHODS:
+            if code.co_argcount:
                 methods[code] = name
     return methods
 
