@@ -19,3 +19,5 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Ctrl-C is ignored in jobs that a shell has put into the background; some tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# So is the end of a terminal, under nohup.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)

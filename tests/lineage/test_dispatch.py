@@ -47,5 +47,5 @@ def test_a_budget_holds_where_one_formula_or_one_solve_takes_longer(
 ):
     found, waited = asked(name, engine=engine, eot=200, eff=199, max_seconds=0.3)
     assert (found.verdict, found.bound) == (Verdict.UNKNOWN, "seconds")
-    # One second more, and as much again for a machine that is busy.
-    assert waited < 0.3 + 2
+    # One second more, and some for a machine that is busy.
+    assert waited < 0.3 + 5
