@@ -15,6 +15,11 @@ from worldline.worlds.direct import DirectWorld
 A, B = wl.ids("a", "b")
 
 
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 @wl.message
 class Word:
     pass
