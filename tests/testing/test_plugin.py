@@ -77,8 +77,13 @@ def loaded() -> None:
 
 
 @pytest.fixture
-def project(loaded: None, pytester: pytest.Pytester) -> pytest.Pytester:
+def project(
+    loaded: None, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> pytest.Pytester:
     """A user's folder with a system; the plugin is loaded as in any other session."""
+    # On a build server pytest's summary repeats each failure whole.
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
     pytester.makepyfile(counter=SYSTEM)
     pytester.syspathinsert()
     pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest -p no:cacheprovider")
