@@ -9,7 +9,7 @@ form, only if that is of another opinion now.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Generic, TypeVar, final
 
 from worldline.model.events import Event
@@ -166,7 +166,7 @@ class Standing:
             form = self._forms[function, arity] = Form(self, function, arity)
         return form
 
-    def look_again(self, touched: set[int]) -> None:
+    def look_again(self, touched: Collection[int]) -> None:
         """Compare what was read with what is there now, in columns that were touched."""
         if self._onlooker is not None:
             if is_audited(self._looks):
@@ -175,7 +175,7 @@ class Standing:
         self.own_fields.look(touched)
         self.watches.look(touched)
 
-    def stands(self, touched: set[int]) -> bool:
+    def stands(self, touched: Collection[int]) -> bool:
         """Look again, and say whether no answer can be another one by now."""
         self.look_again(touched)
         return self.is_as_before()
@@ -187,7 +187,7 @@ class Standing:
         in what `is_as_before` and answers say then.
         """
         own, series = self.own_fields, self._series
-        reads = own.of.get(index)
+        reads = own.of[index]
         if reads is None or not own.has_changed(reads):
             return
         assert series is not None, "who asks so is in one"
@@ -275,7 +275,7 @@ class Offers:
             events += cached
         return events + self._world.enabled_around()
 
-    def look_again(self, touched: set[int]) -> None:
+    def look_again(self, touched: Collection[int]) -> None:
         """Forget the events of nodes whose columns were touched."""
         # Whether a delivery changes anything may depend on buffers of other nodes.
         if self._world.system.ignore_noops or not _OF_ALL.isdisjoint(touched):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import compress
 from operator import attrgetter
 from typing import final
 
@@ -71,6 +72,7 @@ class JudgedRun:
         # What is asked seldom is compared as seldom, for all that happened in between.
         self._standing_late = Standing(world, world.series)
         self._touched: set[int] = set()
+        self._first = question.system.layout.first
         self._watches = {
             number: SpanWatch(prop, world, detailed=detailed, series=world.series)
             for number, prop in enumerate(question.wanted)
@@ -269,7 +271,7 @@ class JudgedRun:
         if not self._late:
             return False
         self._take_touched()
-        stands = self._standing_late.stands(self._touched)
+        stands = self._standing_late.stands([*self._touched, *self._touched_alone()])
         self._touched.clear()
         if stands and not _is_any_false(self._watches.values()):
             return False
@@ -293,12 +295,29 @@ class JudgedRun:
         return False
 
     def _take_touched(self) -> set[int]:
-        """Return the columns that were touched since somebody took them last."""
-        world = self.simulation.world
+        """Return the columns that were touched since somebody took them last.
+
+        Of plain handlers those of the last: nobody has to take them after each.
+        """
+        world, alone = self.simulation.world, self.simulation.alone
         touched, world.touched = world.touched, set()
         if self._late:
             self._touched |= touched
+        if alone is not None:
+            local = self._first + 3 * alone
+            touched.update((local, local + 1))
         return touched
+
+    def _touched_alone(self) -> Iterator[int]:
+        """Yield the columns that plain handlers touched since somebody asked last."""
+        simulation, first = self.simulation, self._first
+        touched, simulation.touched = (
+            simulation.touched,
+            bytearray(len(simulation.touched)),
+        )
+        for index in compress(range(len(touched)), touched):
+            yield first + 3 * index
+            yield first + 3 * index + 1
 
     def _standing_of(self, prop: Property) -> Standing:
         """Return where a property will probably be asked, as to move it takes long."""
