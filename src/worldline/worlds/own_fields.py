@@ -14,7 +14,7 @@ from typing import Any, Protocol, final
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import ITSELF
 from worldline.model.pure import Pure
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import clock
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.view import ColumnRead, NodeView, View

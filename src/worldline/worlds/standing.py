@@ -17,7 +17,7 @@ from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind, Layout
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.running import Series, check, run_pure
 from worldline.model.view import ColumnRead, View

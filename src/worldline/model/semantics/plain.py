@@ -7,7 +7,7 @@ from typing import Any
 from worldline.model.context import Context, Door
 from worldline.model.node import Handler, NodeType
 from worldline.model.semantics.execute import Failure, Result, failure_of, name_at
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import check_ran
 
 
