@@ -9,7 +9,7 @@ form, only if that is of another opinion now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sized
 from typing import Any, Generic, TypeVar, final
 
 from worldline.model.events import Event
@@ -136,6 +136,11 @@ class Standing:
         self._forms: dict[tuple[Pure, int], Form] = {}
         self._onlooker: _Onlooker | None = None
         self._looks = 0
+
+    @property
+    def open_questions(self) -> tuple[Sized, Sized, Sized]:
+        """What is empty as long as every answer is as it was: always the same objects."""
+        return self.own_fields.pending, self.pending, self.spoilt
 
     @property
     def view(self) -> View:
