@@ -77,12 +77,10 @@ class Simulation:
     agenda
         What is to come.
     alone
-        The index of the node of which the last event touched the fields and the hidden
-        state, which is not among the touched columns of the world, and of no other; None
-        if it may have touched those of others.
+        The index of the one node that the last event touched, which is not in what the
+        world has touched; None if there may be others.
     touched
-        Of each node whether it was the one alone since somebody put zeros there. Of
-        thousands of nodes these are in a cache, and the columns would not be.
+        Of each node, if it was that one since somebody put zeros here: bytes fit in caches.
     courier
         The messages that are under way.
     """
