@@ -111,9 +111,8 @@ class Simulation:
         self.alone: int | None = None
         self.touched = bytearray(len(system.ids))
         self._entry: AgendaEntry | None = None
-        self._types = system.types
+        self._types, self._sorts = system.types, _SORTS
         self._observed = bool(system.observers)
-        self._sorts = _SORTS
         self._beside: Accompaniment | None = None
         if companions:
             self._beside = Accompaniment(self, system, conditions, chance, companions)
