@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, final
 
 from worldline.deploy.clock import HostClock
@@ -12,10 +12,12 @@ from worldline.deploy.door import HostDoor
 from worldline.deploy.following import Following, NumbersBeside
 from worldline.deploy.recovery import Restored
 from worldline.deploy.turn import PresentTurn
+from worldline.deploy.watching import Watching
 from worldline.deploy.wire import Wire
-from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
+from worldline.model.message import OpenEnvelope
+from worldline.model.network.datagrams import delivery
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import (
     Failure,
@@ -32,7 +34,8 @@ from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.records import FailedRecord, FateRecord
-from worldline.worlds.companions import Beside, Companion, Instead
+from worldline.worlds.attention import Attention
+from worldline.worlds.companions import Beside, Instead
 from worldline.worlds.undoing import Before
 
 SLOW_S = 0.1
@@ -72,8 +75,8 @@ class NodeExecution:
         What handlers ask.
     series
         Entered by who lets several events happen.
-    is_watched
-        Whether there are companions.
+    watching
+        The companions that look at its events; None if none does.
     """
 
     def __init__(
@@ -88,7 +91,7 @@ class NodeExecution:
         turn: PresentTurn,
         now: HostClock,
         seed: int,
-        companions: Sequence[Companion],
+        watching: Watching | None,
         counts: NodeCounts,
         fire: Callable[[PendingTimer], None],
         rest: Callable[[Event], None],
@@ -117,16 +120,29 @@ class NodeExecution:
             counts=counts,
         )
         self._turn, self._wire, self._now = turn, wire, now
-        self._companions, self._counts = companions, counts
-        self._vets = [one for one in companions if one.vets]
-        self._before = Before(self._kind, node) if self._vets else None
-        self.is_watched = bool(companions)
+        self.watching, self._counts = watching, counts
+        self._before = None if watching is None else watching.before
+        self._attended: tuple[Beside, Attention] | None = None
         self._rest, self._ended, self._say = rest, ended, say
         self._named: set[str] = set()
         self.series = Series()
 
-    def run(self, number: int, handler: Handler, arguments: tuple[Any, ...]) -> None:
-        """Run a handler of which nothing has to be asked before; nobody watches."""
+    def attend(self, life: Beside, attention: Attention) -> None:
+        """Let companions see no more of what `run` runs than they attend to."""
+        self._attended = life, attention
+
+    def run(
+        self, number: int, handler: Handler, arguments: tuple[Any, ...]
+    ) -> Event | None:
+        """Run a handler of which nothing has to be asked before.
+
+        Where somebody watches, it is that of a message, and no event is to be gated.
+
+        Returns
+        -------
+        Event or None
+            A message that was undone, and is to come again.
+        """
         door, series = self._begin(), self.series
         series.enter(mark_of(handler))
         try:
@@ -137,8 +153,11 @@ class NodeExecution:
             series.leave()
         if type(result) is Failure:
             self._fail(number, result)
+        elif self._attended is not None:
+            return self._pass(number, result, handler.name, arguments)
         else:
             self._settle(number, result, handler.name, None)
+        return None
 
     def happen(
         self, life: Beside, record: Any, event: Event, put_off: PutOff | None = None
@@ -159,8 +178,11 @@ class NodeExecution:
             What became of it; None if it was refused, or its handler failed. A message
             that is put off waits.
         """
-        plain = self._plain_of(event) if self.is_watched else None
-        instead = self._gate(life, event, plain) if self.is_watched else None
+        watching = self.watching
+        plain = instead = None
+        if watching is not None:
+            plain = self._plain_of(event)
+            instead = self._gate(watching, life, event, plain)
         door, turn = self._begin(), self._turn
         if instead is not None:
             return self._refuse(record, event, "blocked", instead, put_off)
@@ -175,16 +197,19 @@ class NodeExecution:
             self._fail(_number(turn, record), result)
             return None
         assert type(result) is Result
+        if watching is None:
+            self._settle(_number(turn, record), result, event.name, None)
+            return result
         if self._before is not None and result is not Result.WAITS:
-            instead = self._vet(life, event, self._before)
+            door.written = self._before.changes()
+            instead = self._vet(watching, life, event, self._before)
             if instead is not None:
                 return self._refuse(record, event, "undone", instead, put_off)
-        number = _number(turn, record)
-        numbers = self._numbers(life) if self.is_watched else None
+        number, numbers = _number(turn, record), watching.numbers(life)
         # At its start a node is looked at as a whole.
-        written = None if event.kind in _BEGINS else self.door.written
+        written = None if event.kind in _BEGINS else door.written
         self._settle(number, result, event.name, numbers, written)
-        if self.is_watched and result is not Result.WAITS:
+        if result is not Result.WAITS:
             turn.leaving.seen.append((life, event))
         return result
 
@@ -224,8 +249,34 @@ class NodeExecution:
         finally:
             series.leave()
 
+    def _pass(
+        self, number: int, result: Result, name: str, arguments: tuple[Any, ...]
+    ) -> Event | None:
+        """Let follow what the handler of a message has done, if nobody undoes it."""
+        assert self._attended is not None
+        life, attention = self._attended
+        door, before, written = self.door, self._before, None
+        if before is not None:
+            door.written = written = before.changes()
+            if (written or door.timers) and attention.is_about(
+                written, has_timers=bool(door.timers)
+            ):
+                assert self.watching is not None
+                src, message = arguments
+                event = delivery(self._me, OpenEnvelope(src, "", message))
+                instead = self._vet(self.watching, life, event, before)
+                if instead is not None:
+                    waits = self._refuse(number, event, "undone", instead, None)
+                    return event if waits is Result.WAITS else None
+            else:
+                before.renew(written)
+        self._settle(number, result, name, attention.beside, written)
+        if written or before is None or attention.is_due:
+            self._turn.leaving.attention = attention
+        return None
+
     def _gate(
-        self, life: Beside, event: Event, plain: Handler | None
+        self, watching: Watching, life: Beside, event: Event, plain: Handler | None
     ) -> Instead | None:
         # What waits in any case is no event yet, and is tried again and again.
         may_wait = plain is None and event.kind in _MAY_WAIT
@@ -233,33 +284,18 @@ class NodeExecution:
             self._system, self._index, self._node, self._context, event
         ):
             return None
-        for companion in self._companions:
-            instead = companion.gate(life, event)
-            if instead is not None:
-                return instead
-        return None
+        return watching.gate(life, event)
 
-    def _vet(self, life: Beside, event: Event, before: Before) -> Instead | None:
+    def _vet(
+        self, watching: Watching, life: Beside, event: Event, before: Before
+    ) -> Instead | None:
         """Return what is to happen instead of an event, which is undone then."""
-        self.door.written = changed = before.changes()
-        for companion in self._vets:
-            instead = companion.vet(life, event, self.door)
-            if instead is not None:
-                before.put_back(self._node)
-                return instead
-        before.renew(changed)
-        return None
-
-    def _numbers(self, life: Beside) -> NumbersBeside:
-        """Return what says which numbers companions put beside a message."""
-
-        def beside(peer: NodeId, part: str, message: Any) -> dict[int, int] | None:
-            numbers: dict[int, int] = {}
-            for companion in self._companions:
-                numbers |= companion.extensions(life, peer, part, message) or {}
-            return numbers or None
-
-        return beside
+        written = self.door.written
+        assert written is not None
+        instead = watching.vet(life, event, self.door, before)
+        if instead is None:
+            before.renew(written)
+        return instead
 
     def _settle(
         self,

@@ -280,8 +280,9 @@ class NodeRunner:
             if not answer.done():
                 answer.set_result(value)
         for life, event in leaving.seen:
-            for companion in self._setup.companions:
-                companion.seen(life, event)
+            life.watching.seen(life, event)
+        if leaving.attention is not None:
+            leaving.attention.passed()
 
     def _turn_ended(self) -> None:
         """Write a checkpoint, if one is due."""

@@ -13,6 +13,7 @@ from typing import Any, final
 
 from worldline.deploy.journal import LARGE, LASTING, JournalFailure, JournalWriter
 from worldline.trace.journal.records import JournalRecord, ReceivedRecord
+from worldline.worlds.attention import Attention
 
 LARGEST = 16 << 20
 """Bytes of messages in a turn, from which on it ends."""
@@ -35,9 +36,11 @@ class Leaving:
         The calls that were made, each with what its handler returned.
     seen
         What companions are to be told of.
+    attention
+        Of the companion that is to be told that something has passed; None if none is.
     """
 
-    __slots__ = ("answers", "datagrams", "own", "seen", "streamed")
+    __slots__ = ("answers", "attention", "datagrams", "own", "seen", "streamed")
 
     def __init__(self) -> None:
         self.datagrams: list[tuple[int, bytes]] = []
@@ -45,6 +48,7 @@ class Leaving:
         self.own: list[bytes] = []
         self.answers: list[tuple[asyncio.Future[Any], Any]] = []
         self.seen: list[Any] = []
+        self.attention: Attention | None = None
 
 
 @final

@@ -30,6 +30,7 @@ from worldline.steer.checking.judge import NodeJudge
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
+from worldline.steer.snapshots.attending import Ears
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import is_still_so
 from worldline.worlds.companions import Beside, Effects, Instead
@@ -140,20 +141,22 @@ class ImmediateCheck:
         If the peer sent it after its checkpoint, that tells nothing of it any more: neither
         the one that is known nor one that was on its way here.
         """
-        one = self._one(beside)
-        index = self._system.index[peer]
-        one.hear(index, life, numbers)
-        record = one.records.get(index)
-        if record is not None and _is_later(record, one.index, life, numbers):
-            self.superseded(beside.me, peer)
+        self._one(beside).noticed(self._system.index[peer], life, numbers)
+
+    def ears(self, beside: Beside) -> Ears:
+        """Return what hears the numbers beside messages in a life, as `noticed` does."""
+        return self._one(beside)
+
+    def has_news(self, me: NodeId) -> bool:
+        """Say whether a node has to learn or to judge something before its next event."""
+        one = self._ones.get(me)
+        return one is None or one.has_to_learn or bool(one.judge.spoilt)
 
     def superseded(self, me: NodeId, peer: NodeId) -> None:
         """Take note that what a node knows of a peer is so no more, until it knows more."""
         one = self._ones.get(me)
-        index = self._system.index[peer]
-        if one is not None and index in one.records:
-            one.outdated[index] = one.records[index]
-            one.has_to_learn = True
+        if one is not None:
+            one.supersede(self._system.index[peer])
 
     def before(self, beside: Beside, event: Event) -> None:
         """Take note of what a node knows before an event."""
@@ -279,6 +282,19 @@ class _OneNode:
         ):
             return
         self.heard[peer] = life, numbers
+
+    def noticed(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
+        """Take note of the numbers beside a message, as `Companion.noticed` does."""
+        self.hear(peer, life, numbers)
+        record = self.records.get(peer)
+        if record is not None and _is_later(record, self.index, life, numbers):
+            self.supersede(peer)
+
+    def supersede(self, peer: int) -> None:
+        """Take note that what is known of a peer is so no more, until more is known."""
+        if peer in self.records:
+            self.outdated[peer] = self.records[peer]
+            self.has_to_learn = True
 
     def learn(self, records: Mapping[int, MemberRecord]) -> None:
         """Know what these checkpoints say, but for those that are outdated."""

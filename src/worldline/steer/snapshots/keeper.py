@@ -18,6 +18,7 @@ from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.network import Capability
 from worldline.model.system import System
+from worldline.steer.snapshots.attending import Ears
 from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.node_keeper import NOBODY, NodeKeeper
@@ -25,7 +26,9 @@ from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.post import Setting
 from worldline.steer.snapshots.record_bytes import RecordBytes
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
+from worldline.steer.unchanged import Unchanged
 from worldline.trace.journal.codec import Codec
+from worldline.worlds.attention import Attention
 from worldline.worlds.companions import Beside, Companion, Instead
 
 
@@ -112,6 +115,31 @@ class Snapshots(Companion):
             self._keepers[beside.me] = keeper
         keeper.joined(beside)
 
+    def attention(
+        self,
+        beside: Beside,
+        ears: Ears | None = None,
+        unchanged: Unchanged | None = None,
+        *,
+        reads: Collection[str] | None = None,
+        looks_at_timers: bool = True,
+    ) -> Attention | None:
+        """Return what it attends to, with what else of messages somebody wants to know.
+
+        Parameters
+        ----------
+        ears, unchanged
+            See `SnapshotAttention`.
+        reads, looks_at_timers
+            See `Attention`.
+        """
+        attention = self._keepers[beside.me].attention()
+        if attention is not None:
+            attention.reads = None if reads is None else frozenset(reads)
+            attention.looks_at_timers = looks_at_timers
+            attention.ears, attention.unchanged = ears, unchanged
+        return attention
+
     def gate(self, beside: Beside, event: Event) -> Instead | None:
         self._keepers[beside.me].gate(event)
         return None
@@ -122,12 +150,13 @@ class Snapshots(Companion):
     def extensions(
         self, beside: Beside, peer: NodeId, part: str, message: Any
     ) -> dict[int, int] | None:
-        return self._keepers[beside.me].extensions(peer, part, message)
+        to = self._setting.system.index[peer]
+        return self._keepers[beside.me].beside(to, part, message)
 
     def noticed(
         self, beside: Beside, peer: NodeId, life: int, numbers: dict[int, int]
     ) -> None:
-        self._keepers[beside.me].noticed(peer, life, numbers)
+        self._keepers[beside.me].came(self._setting.system.index[peer], life, numbers)
 
     def heard(self, beside: Beside, peer: NodeId, body: bytes) -> None:
         self._keepers[beside.me].heard(peer, body)
