@@ -16,8 +16,6 @@ from worldline.deploy.watching import Watching
 from worldline.deploy.wire import Wire
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-from worldline.model.message import OpenEnvelope
-from worldline.model.network.datagrams import delivery
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import (
     Failure,
@@ -122,14 +120,14 @@ class NodeExecution:
         self._turn, self._wire, self._now = turn, wire, now
         self.watching, self._counts = watching, counts
         self._before = None if watching is None else watching.before
-        self._attended: tuple[Beside, Attention] | None = None
+        self._attended: Attention | None = None
         self._rest, self._ended, self._say = rest, ended, say
         self._named: set[str] = set()
         self.series = Series()
 
-    def attend(self, life: Beside, attention: Attention) -> None:
+    def attend(self, attention: Attention) -> None:
         """Let companions see no more of what `run` runs than they attend to."""
-        self._attended = life, attention
+        self._attended = attention
 
     def run(
         self, number: int, handler: Handler, arguments: tuple[Any, ...]
@@ -253,23 +251,22 @@ class NodeExecution:
         self, number: int, result: Result, name: str, arguments: tuple[Any, ...]
     ) -> Event | None:
         """Let follow what the handler of a message has done, if nobody undoes it."""
-        assert self._attended is not None
-        life, attention = self._attended
+        attention = self._attended
+        assert attention is not None
         door, before, written = self.door, self._before, None
         if before is not None:
             door.written = written = before.changes()
             if (written or door.timers) and attention.is_about(
                 written, has_timers=bool(door.timers)
             ):
-                assert self.watching is not None
                 src, message = arguments
-                event = delivery(self._me, OpenEnvelope(src, "", message))
-                instead = self._vet(self.watching, life, event, before)
-                if instead is not None:
+                refusal = attention.vet(src, message, door, self.series)
+                if refusal is not None:
+                    event, instead = refusal
+                    before.put_back(self._node)
                     waits = self._refuse(number, event, "undone", instead, None)
                     return event if waits is Result.WAITS else None
-            else:
-                before.renew(written)
+            before.renew(written)
         self._settle(number, result, name, attention.beside, written)
         if written or before is None or attention.is_due:
             self._turn.leaving.attention = attention

@@ -291,7 +291,7 @@ class NodeLife:
         attention = self._attention = watching.attention
         if attention is not None:
             self._plain_on = self.kind.plain_on
-            self.execution.attend(self, attention)
+            self.execution.attend(attention)
 
     def _rest(self, event: Event) -> None:
         self.kept.rest(PUT_OFF_S, event)

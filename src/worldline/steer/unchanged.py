@@ -52,6 +52,11 @@ class Unchanged:
         if is_changed:
             self.changed_at = number
 
+    def change(self, number: int) -> None:
+        """Take note that something has changed after the checkpoint of a number."""
+        if self.changed_at is None or self.changed_at < number:
+            self.changed_at = number
+
     def since(self, number: int) -> int | None:
         """Return since which checkpoint nothing has changed; None if something has.
 

@@ -10,7 +10,14 @@ looks at. All other events it sees as every companion does.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from worldline.model.data.identity import NodeId
+from worldline.model.events import Event
+from worldline.model.usercode.running import Series
+
+if TYPE_CHECKING:  # they name this in turn
+    from worldline.worlds.companions import Effects, Instead
 
 NO_NUMBERS: Mapping[int, int] = {}
 """What stands beside a message of somebody without companions."""
@@ -51,6 +58,25 @@ class Attention:
 
     def beside(self, to: int, part: str, message: Any) -> dict[int, int] | None:
         """Return the numbers beside a message to a node of an index; see `extensions`."""
+        return None
+
+    def vet(
+        self, src: NodeId, message: Any, effects: Effects, series: Series
+    ) -> tuple[Event, Instead] | None:
+        """Return what is to happen instead of a message that was handled; see `Companion.vet`.
+
+        Parameters
+        ----------
+        effects
+            What its handler has done.
+        series
+            In which it ran, and in which user code may run that judges it.
+
+        Returns
+        -------
+        tuple or None
+            The event, which is undone then, with what happens instead; None to keep it.
+        """
         return None
 
     def passed(self) -> None:

@@ -16,21 +16,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
+from worldline.model.message import OpenEnvelope
+from worldline.model.network.datagrams import delivery
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
+from worldline.model.usercode.running import Series
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.judge import NodeJudge
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
-from worldline.steer.snapshots.attending import Ears
+from worldline.steer.snapshots.attending import Ears, Vets
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import is_still_so
 from worldline.worlds.companions import Beside, Effects, Instead
@@ -179,23 +182,41 @@ class ImmediateCheck:
             return None  # as of most messages
         one = self._ones[beside.me]
         judge = one.judge
-        readers = judge.readers_of_fields
         if written is None:
-            written = tuple(readers)
-        for name in written:
-            if name in readers:
-                judge.field_changed(name)
+            written = tuple(judge.readers_of_fields)
+        judge.fields_changed(written)
         timers = one.timers
         if effects.timers or event.kind is not Kind.DELIVER:
-            one.note_timers(beside, event, effects)
+            one.note_timers(beside, event.kind, effects)
         if not judge.spoilt:
             return None
-        instead = self._judged(beside.me, one, event)
-        if instead is not None:
-            judge.take_back()
-            judge.read_anew(written)
-            one.set_timers(timers)
-        return instead
+        against = self._judged(self.counts[beside.me], judge)
+        return self._refused(one, event, against, written, timers) if against else None
+
+    def messages(self, beside: Beside) -> Vets:
+        """Return what judges messages of a life as `after` does, in the series of them."""
+        one, counts = self._one(beside), self.counts[beside.me]
+        judge, me = one.judge, beside.me
+
+        def after(
+            src: NodeId, message: Any, effects: Effects, series: Series
+        ) -> tuple[Event, Instead] | None:
+            written = effects.written
+            assert written is not None
+            judge.fields_changed(written)
+            timers = one.timers
+            if effects.timers:
+                one.note_timers(beside, Kind.DELIVER, effects)
+            if not judge.spoilt:
+                return None
+            against = self._judged(counts, judge, series)
+            if not against:
+                return None
+            event = delivery(me, OpenEnvelope(src, "", message))
+            instead = self._refused(one, event, against, written, timers)
+            return None if instead is None else (event, instead)
+
+        return after
 
     def verdicts(self, me: NodeId) -> tuple[StateVerdict, ...]:
         """Return what a node says of each property in its present state, in order."""
@@ -221,19 +242,45 @@ class ImmediateCheck:
             one.set_timers(frozenset(beside.timers))
         return one
 
-    def _judged(self, me: NodeId, one: _OneNode, event: Event) -> Instead | None:
-        """Judge an event, and count what comes of that."""
-        judge, counts = one.judge, self.counts[me]
-        asked = judge.settle()
+    def _judged(
+        self, counts: CheckCounts, judge: NodeJudge, series: Series | None = None
+    ) -> list[str]:
+        """Judge an event, and return the names of the properties that are against it."""
+        asked = judge.settle(series)
         counts.checked += 1
-        counts.unseen.update(judge.unseen.keys())
-        against = [
-            whole.name for whole in asked if self._is_against(whole, asked[whole])
+        if judge.unseen:
+            counts.unseen.update(judge.unseen.keys())
+        return [
+            whole.name for whole, before in asked if self._is_against(whole, before)
         ]
-        if not against:
+
+    def _refused(
+        self,
+        one: _OneNode,
+        event: Event,
+        against: list[str],
+        written: Collection[str],
+        timers: frozenset[PendingTimer],
+    ) -> Instead | None:
+        """Count who is against an event, and refuse it if that is possible.
+
+        Parameters
+        ----------
+        written
+            The fields that it has changed.
+        timers
+            Those that were set before it.
+        """
+        assert event.node is not None
+        counts, instead = self.counts[event.node], refusal_of(self._system, event)
+        if instead is None:
+            counts.uncaught.update(against)
             return None
-        instead = refusal_of(self._system, event)
-        (counts.uncaught if instead is None else counts.refused).update(against)
+        counts.refused.update(against)
+        judge = one.judge
+        judge.take_back()
+        judge.read_anew(written)
+        one.set_timers(timers)
         return instead
 
     def _is_against(self, whole: JudgedProperty, before: JudgedAnswer) -> bool:
@@ -311,9 +358,9 @@ class _OneNode:
         if changed:
             self.judge.others_changed(changed)
 
-    def note_timers(self, beside: Beside, event: Event, effects: Effects) -> None:
-        """Take note of the timers that will be set once an event is settled."""
-        known, kind = self.timers, event.kind
+    def note_timers(self, beside: Beside, kind: Kind, effects: Effects) -> None:
+        """Take note of the timers that will be set once an event of a kind is settled."""
+        known = self.timers
         if kind is not Kind.TIMER and kind not in _BEGINS:
             for timer, after in effects.timers:
                 if (timer in known) is (after is None):

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from worldline.model.answers import answer
 from worldline.model.data.identity import NodeId
+from worldline.model.data.values import ITSELF
 from worldline.model.errors import Unseen
 from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
 from worldline.model.system import System
@@ -64,6 +65,14 @@ class Standpoint:
     def forget(self, name: str) -> None:
         """Read a field of the node anew, that has changed."""
         self._shown.pop(name, None)
+
+    def read_anew(self, name: str) -> Any:
+        """Return a field of the node that has changed, as `own_field` does."""
+        value = self.node.__dict__[name]
+        if type(value) not in ITSELF:
+            value = fresh(value)
+        self._shown[name] = value
+        return value
 
     def own_field(self, path: tuple[str, ...]) -> Any:
         """Return a field of the node; whoever changes it changes no node."""

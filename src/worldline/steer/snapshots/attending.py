@@ -8,9 +8,12 @@ others.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Protocol, final
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias, final
 
+from worldline.model.data.identity import NodeId
+from worldline.model.events import Event
+from worldline.model.usercode.running import Series
 from worldline.steer.snapshots.channels import (
     CONNECTION,
     LOOK_S,
@@ -25,6 +28,7 @@ from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE, Unchanged
 from worldline.worlds.attention import Attention
+from worldline.worlds.companions import Effects, Instead
 
 
 class Keeps(Protocol):
@@ -62,6 +66,12 @@ class Ears(Protocol):
         """Take note of the numbers beside a message."""
 
 
+Vets: TypeAlias = Callable[
+    [NodeId, Any, Effects, Series], "tuple[Event, Instead] | None"
+]
+"""Says what is to happen instead of a message that was handled; see `Attention.vet`."""
+
+
 @final
 class SnapshotAttention(Attention):
     """The attention of a keeper in one life of its node.
@@ -72,13 +82,15 @@ class SnapshotAttention(Attention):
         Who else hears of the numbers beside messages; None if nobody does.
     unchanged
         Says since when nothing has changed, beside messages to those with ears.
+    vets
+        What `vet` asks; None if nobody is to be asked.
     until
         The time at which what is known of neighbours is too old.
     """
 
     __slots__ = (
         *("_channels", "_connects", "_keeper", "_life", "_log"),
-        *("ears", "unchanged", "until"),
+        *("ears", "unchanged", "until", "vets"),
     )
 
     def __init__(
@@ -95,6 +107,7 @@ class SnapshotAttention(Attention):
         self.until = math.inf
         self.ears: Ears | None = None
         self.unchanged: Unchanged | None = None
+        self.vets: Vets | None = None
 
     def begin(self, now: float) -> None:
         self.now = now
@@ -163,6 +176,17 @@ class SnapshotAttention(Attention):
                 if since is not None:
                     numbers[SINCE] = since
         return numbers
+
+    def vet(
+        self, src: NodeId, message: Any, effects: Effects, series: Series
+    ) -> tuple[Event, Instead] | None:
+        vets, unchanged = self.vets, self.unchanged
+        refusal = None if vets is None else vets(src, message, effects, series)
+        if refusal is not None:
+            self.is_gated = True
+        elif unchanged is not None:  # nobody asks about what is not watched
+            unchanged.change(self._log.number)
+        return refusal
 
     def passed(self) -> None:
         self.is_due = False

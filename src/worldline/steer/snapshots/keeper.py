@@ -18,7 +18,7 @@ from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.network import Capability
 from worldline.model.system import System
-from worldline.steer.snapshots.attending import Ears
+from worldline.steer.snapshots.attending import Ears, Vets
 from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.node_keeper import NOBODY, NodeKeeper
@@ -120,6 +120,7 @@ class Snapshots(Companion):
         beside: Beside,
         ears: Ears | None = None,
         unchanged: Unchanged | None = None,
+        vets: Vets | None = None,
         *,
         reads: Collection[str] | None = None,
         looks_at_timers: bool = True,
@@ -128,7 +129,7 @@ class Snapshots(Companion):
 
         Parameters
         ----------
-        ears, unchanged
+        ears, unchanged, vets
             See `SnapshotAttention`.
         reads, looks_at_timers
             See `Attention`.
@@ -138,6 +139,7 @@ class Snapshots(Companion):
             attention.reads = None if reads is None else frozenset(reads)
             attention.looks_at_timers = looks_at_timers
             attention.ears, attention.unchanged = ears, unchanged
+            attention.vets = vets
         return attention
 
     def gate(self, beside: Beside, event: Event) -> Instead | None:

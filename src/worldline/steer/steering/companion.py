@@ -15,9 +15,11 @@ from worldline.model.errors import InputError
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.system import System
+from worldline.model.usercode.running import Series
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.refusing import refusal_of
+from worldline.steer.snapshots.attending import Vets
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
@@ -171,11 +173,12 @@ class Steering(Companion):
             self._check.joined(beside)
 
     def attention(self, beside: Beside) -> Attention | None:
-        me, watched = beside.me, self._watched
+        me, watched, check = beside.me, self._watched, self._check
         attention = self.snapshots.attention(
             beside,
-            None if self._check is None else self._check.ears(beside),
+            None if check is None else check.ears(beside),
             self._unchanged[me],
+            None if check is None else self._vets(beside, check),
             reads=watched.fields,
             looks_at_timers=watched.timers,
         )
@@ -213,6 +216,20 @@ class Steering(Companion):
             return instead
         self._unchanged[me].happened(event, effects, self.snapshots.number(me))
         return None
+
+    def _vets(self, beside: Beside, check: ImmediateCheck) -> Vets:
+        """Return what says what is to happen instead of a message that was handled."""
+        judging = check.messages(beside)
+
+        def vet(
+            src: NodeId, message: Any, effects: Effects, series: Series
+        ) -> tuple[Event, Instead] | None:
+            refused = judging(src, message, effects, series)
+            if refused is not None:
+                self._refuse(beside, refused[0], _AT_ONCE)
+            return refused
+
+        return vet
 
     def seen(self, beside: Beside, event: Event) -> None:
         self.snapshots.seen(beside, event)
