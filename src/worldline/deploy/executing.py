@@ -34,7 +34,6 @@ from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.records import FailedRecord, FateRecord
 from worldline.worlds.attention import Attention
 from worldline.worlds.companions import Beside, Instead
-from worldline.worlds.undoing import Before
 
 SLOW_S = 0.1
 """Seconds after which it is said, once, that a handler took long."""
@@ -176,39 +175,20 @@ class NodeExecution:
             What became of it; None if it was refused, or its handler failed. A message
             that is put off waits.
         """
-        watching = self.watching
-        plain = instead = None
-        if watching is not None:
-            plain = self._plain_of(event)
-            instead = self._gate(watching, life, event, plain)
-        door, turn = self._begin(), self._turn
-        if instead is not None:
-            return self._refuse(record, event, "blocked", instead, put_off)
-        result = (
-            perform(self._system, self._index, self._node, self._context, door, event)
-            if plain is None
-            else self._run_plain(plain, door, event)
+        if self.watching is not None:
+            return self._happen_beside(self.watching, life, record, event, put_off)
+        door = self._begin()
+        result = perform(
+            self._system, self._index, self._node, self._context, door, event
         )
         if result is Result.WAITS and type(record) not in _ARRIVES:
             return self._go_on_waiting()
+        number = _number(self._turn, record)
         if type(result) is Failure:
-            self._fail(_number(turn, record), result)
+            self._fail(number, result)
             return None
         assert type(result) is Result
-        if watching is None:
-            self._settle(_number(turn, record), result, event.name, None)
-            return result
-        if self._before is not None and result is not Result.WAITS:
-            door.written = self._before.changes()
-            instead = self._vet(watching, life, event, self._before)
-            if instead is not None:
-                return self._refuse(record, event, "undone", instead, put_off)
-        number, numbers = _number(turn, record), watching.numbers(life)
-        # At its start a node is looked at as a whole.
-        written = None if event.kind in _BEGINS else door.written
-        self._settle(number, result, event.name, numbers, written)
-        if result is not Result.WAITS:
-            turn.leaving.seen.append((life, event))
+        self._settle(number, result, event.name, None)
         return result
 
     # ------------------------------------------------------------------------ inside
@@ -247,6 +227,61 @@ class NodeExecution:
         finally:
             series.leave()
 
+    def _happen_beside(
+        self,
+        watching: Watching,
+        life: Beside,
+        record: Any,
+        event: Event,
+        put_off: PutOff | None,
+    ) -> Result | None:
+        """Let an event happen beside which there are companions; see `happen`."""
+        attention, turn, plain = self._attended, self._turn, self._plain_of(event)
+        instead: Instead | None = None
+        if attention is not None and (attention.is_gated or event.kind not in _OFTEN):
+            attention = None
+        if attention is None:
+            instead = self._gate(watching, life, event, plain)
+        door = self._begin()
+        if instead is not None:
+            return self._refuse(record, event, "blocked", instead, put_off)
+        result = (
+            perform(self._system, self._index, self._node, self._context, door, event)
+            if plain is None
+            else self._run_plain(plain, door, event)
+        )
+        if result is Result.WAITS and type(record) not in _ARRIVES:
+            return self._go_on_waiting()
+        if type(result) is Failure:
+            self._fail(_number(turn, record), result)
+            return None
+        assert type(result) is Result
+        before, is_over = self._before, result is not Result.WAITS
+        if before is not None and is_over:
+            door.written = before.changes()
+            if attention is None or self._is_about(attention, event.kind):
+                instead = watching.vet(life, event, door)
+            if instead is not None:
+                before.put_back(self._node)
+                return self._refuse(record, event, "undone", instead, put_off)
+            before.renew(door.written)
+        number, numbers = _number(turn, record), watching.numbers(life)
+        # At its start a node is looked at as a whole.
+        written = None if event.kind in _BEGINS else door.written
+        self._settle(number, result, event.name, numbers, written)
+        if is_over and attention is None:
+            turn.leaving.seen.append((life, event))
+        elif attention is not None and (written or before is None or attention.is_due):
+            turn.leaving.attention = attention
+        return result
+
+    def _is_about(self, attention: Attention, kind: Kind) -> bool:
+        """Say whether an event has to be vetted, by what it has changed."""
+        reads, written = attention.reads, self.door.written
+        if attention.looks_at_timers and (self.door.timers or kind is Kind.TIMER):
+            return True
+        return bool(written) and (reads is None or not reads.isdisjoint(written or ()))
+
     def _pass(
         self, number: int, result: Result, name: str, arguments: tuple[Any, ...]
     ) -> Event | None:
@@ -256,11 +291,12 @@ class NodeExecution:
         door, before, written = self.door, self._before, None
         if before is not None:
             door.written = written = before.changes()
-            if (written or door.timers) and attention.is_about(
-                written, has_timers=bool(door.timers)
-            ):
+            vet = attention.vet
+            is_changed = bool(written or door.timers) and vet is not None
+            if is_changed and self._is_about(attention, Kind.DELIVER):
+                assert vet is not None
                 src, message = arguments
-                refusal = attention.vet(src, message, door, self.series)
+                refusal = vet(src, message, door, self.series)
                 if refusal is not None:
                     event, instead = refusal
                     before.put_back(self._node)
@@ -282,17 +318,6 @@ class NodeExecution:
         ):
             return None
         return watching.gate(life, event)
-
-    def _vet(
-        self, watching: Watching, life: Beside, event: Event, before: Before
-    ) -> Instead | None:
-        """Return what is to happen instead of an event, which is undone then."""
-        written = self.door.written
-        assert written is not None
-        instead = watching.vet(life, event, self.door, before)
-        if instead is None:
-            before.renew(written)
-        return instead
 
     def _settle(
         self,
@@ -349,6 +374,8 @@ class NodeExecution:
 
 _MAY_WAIT = frozenset({Kind.CALL, Kind.DELIVER})
 _BEGINS = frozenset({Kind.START, Kind.RESTART})
+_OFTEN = frozenset({Kind.DELIVER, Kind.TIMER})
+"""What companions need not see, as far as they attend to something else."""
 
 _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""

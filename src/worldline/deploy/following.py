@@ -15,11 +15,12 @@ from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.frames import Extensions
 from worldline.trace.journal.lasting import Lasting, lasting_paths
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
 
-NumbersBeside = Callable[[int, str, Any], "dict[int, int] | None"]
+NumbersBeside = Callable[[int, str, Any], Extensions | None]
 """Says which numbers stand beside a message: to whom, by index, from which part, what."""
 
 

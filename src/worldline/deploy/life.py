@@ -36,7 +36,7 @@ from worldline.trace.journal.records import (
     RetriedRecord,
     StartedRecord,
 )
-from worldline.worlds.attention import NO_NUMBERS, Attention
+from worldline.worlds.attention import Attention
 from worldline.worlds.companions import Companion
 
 
@@ -310,8 +310,7 @@ class NodeLife:
         src, message = self.system.ids[frame.sender], frame.message
         attention = self._attention
         if attention is not None:
-            numbers = frame.extensions or NO_NUMBERS
-            attention.came(frame.sender, frame.incarnation, numbers)
+            attention.came(frame.sender, frame.incarnation, frame.extensions)
         elif self.watching is not None:
             self.watching.came(self, frame)
         if frame.lamport > execution.lamport:

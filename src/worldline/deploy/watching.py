@@ -9,7 +9,7 @@ from worldline.deploy.following import NumbersBeside
 from worldline.model.events import Event
 from worldline.model.node import NodeType
 from worldline.model.system import System
-from worldline.trace.journal.frames import MessageFrame
+from worldline.trace.journal.frames import MessageFrame, numbers_of
 from worldline.worlds.attention import Attention
 from worldline.worlds.companions import Beside, Companion, Effects, Instead, overriding
 from worldline.worlds.undoing import Before
@@ -54,7 +54,7 @@ class Watching:
 
     def came(self, life: Beside, frame: MessageFrame) -> None:
         """Let companions notice the numbers beside a message."""
-        numbers, peer = frame.extensions or {}, self._ids[frame.sender]
+        numbers, peer = numbers_of(frame.extensions), self._ids[frame.sender]
         for companion in self._notices:
             companion.noticed(life, peer, frame.incarnation, numbers)
 
@@ -66,19 +66,19 @@ class Watching:
                 return instead
         return None
 
-    def vet(
-        self, life: Beside, event: Event, effects: Effects, before: Before
-    ) -> Instead | None:
-        """Return what is to happen instead of an event, which is undone then."""
+    def vet(self, life: Beside, event: Event, effects: Effects) -> Instead | None:
+        """Return what is to happen instead of an event that has happened."""
         for companion in self._vets:
             instead = companion.vet(life, event, effects)
             if instead is not None:
-                before.put_back(life.node)
                 return instead
         return None
 
     def numbers(self, life: Beside) -> NumbersBeside:
         """Return what says which numbers companions put beside a message."""
+        if self.attention is not None:
+            self.attention.begin(life.now)
+            return self.attention.beside
         ids, adds = self._ids, self._adds
 
         def beside(to: int, part: str, message: Any) -> dict[int, int] | None:

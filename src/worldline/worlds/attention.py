@@ -9,18 +9,24 @@ looks at. All other events it sees as every companion does.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.usercode.running import Series
+from worldline.trace.journal.frames import Extensions
 
 if TYPE_CHECKING:  # they name this in turn
     from worldline.worlds.companions import Effects, Instead
 
-NO_NUMBERS: Mapping[int, int] = {}
-"""What stands beside a message of somebody without companions."""
+
+Vet: TypeAlias = (
+    "Callable[[NodeId, Any, Effects, Series], tuple[Event, Instead] | None]"
+)
+"""Says what is to happen instead of a message that was handled, as `Companion.vet` does:
+from whom, the message, what its handler has done, and the series in which it ran. The event,
+which is undone then, with what happens instead; None to keep it."""
 
 
 class Attention:
@@ -34,58 +40,33 @@ class Attention:
         Whether `passed` is to be called though nothing has been written.
     now
         The time of the node when its present turn began.
+    vet
+        Is asked about events, where the companion vets any.
     reads
         The fields, by name, about whose changes `vet` is to be asked; None for all.
     looks_at_timers
         Whether it is asked about an event that has set or cancelled a timer, too.
     """
 
-    __slots__ = ("is_due", "is_gated", "looks_at_timers", "now", "reads")
+    __slots__ = ("is_due", "is_gated", "looks_at_timers", "now", "reads", "vet")
 
-    def __init__(
-        self, reads: Collection[str] | None = None, *, looks_at_timers: bool = True
-    ) -> None:
+    def __init__(self) -> None:
         self.is_gated, self.is_due, self.now = True, False, 0.0
-        self.reads = None if reads is None else frozenset(reads)
-        self.looks_at_timers = looks_at_timers
+        self.vet: Vet | None = None
+        self.reads: frozenset[str] | None = None
+        self.looks_at_timers = True
 
     def begin(self, now: float) -> None:
         """Begin to take messages at a time."""
         self.now = now
 
-    def came(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
+    def came(self, peer: int, life: int, beside: Extensions | None) -> None:
         """Take note of a message that came from a node of an index; see `noticed`."""
 
-    def beside(self, to: int, part: str, message: Any) -> dict[int, int] | None:
+    def beside(self, to: int, part: str, message: Any) -> Extensions | None:
         """Return the numbers beside a message to a node of an index; see `extensions`."""
-        return None
-
-    def vet(
-        self, src: NodeId, message: Any, effects: Effects, series: Series
-    ) -> tuple[Event, Instead] | None:
-        """Return what is to happen instead of a message that was handled; see `Companion.vet`.
-
-        Parameters
-        ----------
-        effects
-            What its handler has done.
-        series
-            In which it ran, and in which user code may run that judges it.
-
-        Returns
-        -------
-        tuple or None
-            The event, which is undone then, with what happens instead; None to keep it.
-        """
         return None
 
     def passed(self) -> None:
         """Take note that events were handled whose effects have left; see `seen`."""
         self.is_due = False
-
-    def is_about(self, written: Collection[str], *, has_timers: bool) -> bool:
-        """Say whether `vet` is to be asked about an event that has written fields."""
-        reads = self.reads
-        if has_timers and self.looks_at_timers:
-            return True
-        return bool(written) if reads is None else not reads.isdisjoint(written)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from tests.steer.snapshots.posting import Post, Posted
 import worldline as wl
 from worldline.model.kinds import Kind
 from worldline.model.network.mailbox import Network
-from worldline.steer.snapshots.attending import SnapshotAttention
+from worldline.steer.snapshots.attending import READS, SnapshotAttention
 from worldline.steer.snapshots.options import GatherOptions
+from worldline.trace.journal.frames import Extensions, numbers_of
 
 NETWORKS: dict[str, Network] = {
     "datagrams": wl.datagrams(),
@@ -28,7 +30,8 @@ class Attending(Post):
 
     def __init__(self, *given: Any, **options: Any) -> None:
         self.attention: dict[Posted, SnapshotAttention] = {}
-        self.quick = self.asked = 0
+        self.beside: dict[tuple[tuple[int, int], ...], Extensions | None] = {}
+        self.quick = self.asked = self.short = 0
         super().__init__(*given, **options)
 
     def _of(self, life: Posted) -> SnapshotAttention:
@@ -45,11 +48,15 @@ class Attending(Post):
         super().happen(index, kind, **about)
 
     def send(self, src: int, dst: int, message: Any) -> dict[int, int]:
-        return self._of(self.lives[src]).beside(dst, "", message) or {}
+        beside = self._of(self.lives[src]).beside(dst, "", message)
+        self.short += isinstance(beside, bytes)
+        numbers = numbers_of(beside)
+        self.beside[*sorted(numbers.items())] = beside
+        return numbers
 
     def take(self, src: int, dst: int, numbers: dict[int, int]) -> None:
         attention, peer = self._of(self.lives[dst]), self.lives[src]
-        attention.came(src, peer.incarnation, numbers)
+        attention.came(src, peer.incarnation, self.beside[*sorted(numbers.items())])
         self.asked += 1
         if attention.is_gated:
             super().happen(dst, Kind.DELIVER, peer=peer.me)
@@ -69,7 +76,7 @@ class Course:
         self.attending = Attending(made, OPTIONS, connect=connect)
         self.posts = Post(made, OPTIONS, connect=connect), self.attending
         # Messages under way, of each pair in order: who sent it, in which life.
-        self.under_way: list[tuple[int, int, int, dict[int, int]]] = []
+        self.under_way: list[tuple[int, int, int, Sequence[dict[int, int]]]] = []
 
     def step(self) -> None:
         rng = self.rng
@@ -102,9 +109,13 @@ class Course:
 
     def _send(self, src: int, dst: int) -> None:
         said = [post.send(src, dst, chatter.Word(1)) for post in self.posts]
-        assert said[0] == said[1]
+        plain, attended = (
+            {which: one[which] for which in one if one[which] and which != READS}
+            for one in said
+        )
+        assert plain == attended
         life = self.posts[0].lives[src].incarnation
-        self.under_way.append((src, dst, life, said[0]))
+        self.under_way.append((src, dst, life, said))
 
     def _take(self) -> None:
         which = (
@@ -119,8 +130,8 @@ class Course:
         if not (self.is_loose and self.rng.random() < 0.05):  # else it is doubled
             del self.under_way[which]
         if life == self.posts[0].lives[src].incarnation:
-            for post in self.posts:
-                post.take(src, dst, numbers)
+            for post, said in zip(self.posts, numbers, strict=True):
+                post.take(src, dst, said)
 
     def _cut(self, one: int, other: int) -> None:
         self.under_way = [
@@ -148,3 +159,4 @@ def test_messages_are_counted_alike_whoever_counts_them(network: str, seed: int)
         course.compare()
     if network != "both":
         assert course.attending.quick > course.attending.asked / 4
+        assert course.attending.short > course.attending.asked / 10

@@ -30,22 +30,18 @@ from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.judge import NodeJudge
+from worldline.steer.checking.knowing import BEGINS, NOBODY, CheckedNode
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
-from worldline.steer.snapshots.attending import Ears, Vets
+from worldline.steer.snapshots.attending import Ears
 from worldline.steer.snapshots.records import MemberRecord
-from worldline.steer.unchanged import is_still_so
+from worldline.worlds.attention import Vet
 from worldline.worlds.companions import Beside, Effects, Instead
 
 Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, MemberRecord]]
 """The checkpoints of other nodes that a node has and that are not stale, by index; another
 mapping when they are others."""
-
-_NOBODY: Mapping[int, MemberRecord] = {}
-
-_BEGINS = frozenset({Kind.START, Kind.RESET, Kind.RESTART})
-"""Events before which there is no state of this life."""
 
 
 @final
@@ -106,7 +102,7 @@ class ImmediateCheck:
         system: System,
         properties: Collection[Property] | None = None,
         *,
-        neighbours: Neighbours = lambda me: _NOBODY,
+        neighbours: Neighbours = lambda me: NOBODY,
         on_unseen: Literal["allow", "refuse"] = "allow",
         refuse: Collection[str] | None = None,
     ) -> None:
@@ -125,7 +121,7 @@ class ImmediateCheck:
         self._neighbours = neighbours
         chosen = names if refuse is None else refuse
         self._refuse = frozenset(chosen if on_unseen == "refuse" else ())
-        self._ones: dict[NodeId, _OneNode] = {}
+        self._ones: dict[NodeId, CheckedNode] = {}
         self.counts: dict[NodeId, CheckCounts] = {}
         self.errors: dict[str, str] = {}
 
@@ -171,7 +167,7 @@ class ImmediateCheck:
         if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
             self.superseded(me, event.peer)
             one.learn(records)
-        if one.judge.spoilt and event.kind not in _BEGINS:
+        if one.judge.spoilt and event.kind not in BEGINS:
             one.judge.settle()
 
     def after(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
@@ -193,30 +189,44 @@ class ImmediateCheck:
         against = self._judged(self.counts[beside.me], judge)
         return self._refused(one, event, against, written, timers) if against else None
 
-    def messages(self, beside: Beside) -> Vets:
-        """Return what judges messages of a life as `after` does, in the series of them."""
-        one, counts = self._one(beside), self.counts[beside.me]
-        judge, me = one.judge, beside.me
+    def vetting(
+        self,
+        beside: Beside,
+        changed: Callable[[], None],
+        refused: Callable[[Event], None],
+    ) -> Vet:
+        """Return what judges messages of a life as `after` does, in the series of them.
 
-        def after(
+        Parameters
+        ----------
+        changed
+            Is told that something has changed that properties look at.
+        refused
+            Is told what is refused.
+        """
+        one, counts, me = self._one(beside), self.counts[beside.me], beside.me
+        judge = one.judge
+
+        def vet(
             src: NodeId, message: Any, effects: Effects, series: Series
         ) -> tuple[Event, Instead] | None:
-            written = effects.written
+            written, timers = effects.written, one.timers
             assert written is not None
             judge.fields_changed(written)
-            timers = one.timers
             if effects.timers:
                 one.note_timers(beside, Kind.DELIVER, effects)
-            if not judge.spoilt:
-                return None
-            against = self._judged(counts, judge, series)
-            if not against:
-                return None
-            event = delivery(me, OpenEnvelope(src, "", message))
-            instead = self._refused(one, event, against, written, timers)
-            return None if instead is None else (event, instead)
+            if judge.spoilt:
+                against = self._judged(counts, judge, series)
+                if against:
+                    event = delivery(me, OpenEnvelope(src, "", message))
+                    instead = self._refused(one, event, against, written, timers)
+                    if instead is not None:
+                        refused(event)
+                        return event, instead
+            changed()
+            return None
 
-        return after
+        return vet
 
     def verdicts(self, me: NodeId) -> tuple[StateVerdict, ...]:
         """Return what a node says of each property in its present state, in order."""
@@ -230,14 +240,14 @@ class ImmediateCheck:
 
     # ------------------------------------------------------------------------ inside
 
-    def _one(self, beside: Beside) -> _OneNode:
+    def _one(self, beside: Beside) -> CheckedNode:
         one = self._ones.get(beside.me)
         if one is None:
             system = self._system
             index = system.index[beside.me]
             stand = Standpoint(system, index, beside.node)
             judge = NodeJudge(stand, self._properties, self.errors)
-            one = self._ones[beside.me] = _OneNode(index, judge)
+            one = self._ones[beside.me] = CheckedNode(index, judge)
             self.counts.setdefault(beside.me, CheckCounts())
             one.set_timers(frozenset(beside.timers))
         return one
@@ -248,15 +258,15 @@ class ImmediateCheck:
         """Judge an event, and return the names of the properties that are against it."""
         asked = judge.settle(series)
         counts.checked += 1
-        if judge.unseen:
-            counts.unseen.update(judge.unseen.keys())
+        for name in judge.unseen:  # `update` takes as long as all else
+            counts.unseen[name] += 1
         return [
             whole.name for whole, before in asked if self._is_against(whole, before)
         ]
 
     def _refused(
         self,
-        one: _OneNode,
+        one: CheckedNode,
         event: Event,
         against: list[str],
         written: Collection[str],
@@ -288,114 +298,3 @@ class ImmediateCheck:
         if whole.verdict is False:
             return before is not False
         return whole.verdict is UNSEEN and before is True and whole.name in self._refuse
-
-
-@final
-class _OneNode:
-    """What is known of one node, in one of its lives.
-
-    Attributes
-    ----------
-    given
-        The checkpoints that it was said to know, as they were given.
-    records
-        Those that tell something of their nodes.
-    outdated
-        Those that do not.
-    heard
-        Of each peer, the life in which it sent what it sent last of all that has come, and
-        the numbers beside that.
-    has_to_learn
-        Whether the last are others than when it learned.
-    timers
-        Those that are set.
-    """
-
-    def __init__(self, index: int, judge: NodeJudge) -> None:
-        self.index, self.judge = index, judge
-        self.given: Mapping[int, MemberRecord] = _NOBODY
-        self.records: Mapping[int, MemberRecord] = _NOBODY
-        self.outdated: dict[int, MemberRecord] = {}
-        self.heard: dict[int, tuple[int, Mapping[int, int]]] = {}
-        self.has_to_learn = False
-        self.timers: frozenset[PendingTimer] = frozenset()
-
-    def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
-        """Take note of the numbers beside a message, unless a later one has come."""
-        last = self.heard.get(peer)
-        if last is not None and (life, numbers.get(_NUMBER, 0)) < (
-            last[0],
-            last[1].get(_NUMBER, 0),
-        ):
-            return
-        self.heard[peer] = life, numbers
-
-    def noticed(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
-        """Take note of the numbers beside a message, as `Companion.noticed` does."""
-        self.hear(peer, life, numbers)
-        record = self.records.get(peer)
-        if record is not None and _is_later(record, self.index, life, numbers):
-            self.supersede(peer)
-
-    def supersede(self, peer: int) -> None:
-        """Take note that what is known of a peer is so no more, until more is known."""
-        if peer in self.records:
-            self.outdated[peer] = self.records[peer]
-            self.has_to_learn = True
-
-    def learn(self, records: Mapping[int, MemberRecord]) -> None:
-        """Know what these checkpoints say, but for those that are outdated."""
-        self.given, self.has_to_learn = records, False
-        old = self.outdated
-        self.outdated = {n: old[n] for n in old if records.get(n) is old[n]}
-        for n, (life, numbers) in self.heard.items():
-            if n in records and _is_later(records[n], self.index, life, numbers):
-                self.outdated[n] = records[n]
-        self.records = {
-            n: record for n, record in records.items() if n not in self.outdated
-        }
-        changed = self.judge.stand.know(self.records)
-        if changed:
-            self.judge.others_changed(changed)
-
-    def note_timers(self, beside: Beside, kind: Kind, effects: Effects) -> None:
-        """Take note of the timers that will be set once an event of a kind is settled."""
-        known = self.timers
-        if kind is not Kind.TIMER and kind not in _BEGINS:
-            for timer, after in effects.timers:
-                if (timer in known) is (after is None):
-                    break
-            else:
-                return  # as most
-        timers = set() if kind in _BEGINS else set(beside.timers)
-        for timer, after in effects.timers:
-            (timers.discard if after is None else timers.add)(timer)
-        if timers != known:
-            self.set_timers(frozenset(timers))
-            self.judge.hidden_changed()
-
-    def set_timers(self, timers: frozenset[PendingTimer]) -> None:
-        """Take these timers to be set."""
-        self.timers = timers
-        self.judge.stand.set_timers(timers)
-
-
-def _is_later(
-    record: MemberRecord, me: int, life: int, numbers: Mapping[int, int]
-) -> bool:
-    """Say whether a message to this node was sent after a checkpoint of its sender.
-
-    One after which nothing has changed that properties look at is as good as a later one.
-    """
-    if life != record.life:
-        return life > record.life
-    if is_still_so(record.number, numbers):
-        return False
-    channel = record.channels.get(me)
-    if _NUMBER in numbers:
-        return numbers[_NUMBER] > (0 if channel is None else channel.sent)
-    return numbers.get(_CHECKPOINT, record.number) >= record.number
-
-
-_CHECKPOINT, _NUMBER = 1, 3
-"""Beside a message: the number of its sender's last checkpoint, and its own on its channel."""

@@ -8,12 +8,10 @@ others.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeAlias, final
+from collections.abc import Mapping
+from struct import error as CannotPack  # noqa: N812 -- what it is called says nothing
+from typing import Any, Protocol, final
 
-from worldline.model.data.identity import NodeId
-from worldline.model.events import Event
-from worldline.model.usercode.running import Series
 from worldline.steer.snapshots.channels import (
     CONNECTION,
     LOOK_S,
@@ -27,8 +25,13 @@ from worldline.steer.snapshots.channels import (
 from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE, Unchanged
+from worldline.trace.journal.frames import COUNTS, Extensions, numbers_of
 from worldline.worlds.attention import Attention
-from worldline.worlds.companions import Effects, Instead
+
+_SMALL, _LARGE = COUNTS
+
+READS = 8
+"""Beside a message whose sender reads the short form of the numbers."""
 
 
 class Keeps(Protocol):
@@ -59,17 +62,11 @@ class Ears(Protocol):
         The checkpoints of peers that a message may put out of date.
     """
 
-    heard: dict[int, tuple[int, Mapping[int, int]]]
+    heard: dict[int, tuple[int, Extensions | None]]
     records: Mapping[int, MemberRecord]
 
     def noticed(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
         """Take note of the numbers beside a message."""
-
-
-Vets: TypeAlias = Callable[
-    [NodeId, Any, Effects, Series], "tuple[Event, Instead] | None"
-]
-"""Says what is to happen instead of a message that was handled; see `Attention.vet`."""
 
 
 @final
@@ -81,16 +78,14 @@ class SnapshotAttention(Attention):
     ears
         Who else hears of the numbers beside messages; None if nobody does.
     unchanged
-        Says since when nothing has changed, beside messages to those with ears.
-    vets
-        What `vet` asks; None if nobody is to be asked.
+        Says since when nothing has changed, for those with ears; None if nobody has any.
     until
         The time at which what is known of neighbours is too old.
     """
 
     __slots__ = (
         *("_channels", "_connects", "_keeper", "_life", "_log"),
-        *("ears", "unchanged", "until", "vets"),
+        *("ears", "unchanged", "until"),
     )
 
     def __init__(
@@ -107,35 +102,40 @@ class SnapshotAttention(Attention):
         self.until = math.inf
         self.ears: Ears | None = None
         self.unchanged: Unchanged | None = None
-        self.vets: Vets | None = None
 
     def begin(self, now: float) -> None:
         self.now = now
         if now > self.until:
             self.until, self.is_gated = math.inf, True
 
-    def came(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
-        channel, said = self._channels.get(peer), numbers.get
-        number = said(SENT, 0)
+    def came(self, peer: int, life: int, beside: Extensions | None) -> None:
+        channel, since = self._channels.get(peer), math.inf
+        connection, in_life = 0, 1
+        if type(beside) is bytes:
+            if len(beside) == _LARGE.size:
+                number, sent, received, since = _LARGE.unpack(beside)
+            else:
+                number, sent, received = _SMALL.unpack(beside)
+        else:
+            said = numbers_of(beside).get
+            number, sent, received = said(NUMBER, 0), said(SENT, 0), said(RECEIVED, 0)
+            connection, in_life = said(CONNECTION, 0), said(RECEIVED_LIFE, 1)
+            since = said(SINCE, math.inf)
         if (
             channel is None
-            or number != channel.received + 1
+            or sent != channel.received + 1
             or life != channel.life
-            or said(CONNECTION, 0) != channel.at
-            or said(RECEIVED_LIFE, 1) != self._life
-            or said(NUMBER, 0) > self._log.number
+            or connection != channel.at
+            or in_life != self._life
+            or number > self._log.number
             or self.now >= channel.looked + LOOK_S
             or channel.others
         ):
-            self.is_due = True
-            self._keeper.came(peer, life, numbers)
-            if self.ears is not None:
-                self.ears.noticed(peer, life, numbers)
-                self.is_gated = True
+            self._count(peer, life, beside)
             return
-        channel.received, channel.last = number, self.now
-        received, tail = said(RECEIVED, 0), channel.tail
+        channel.received, channel.last = sent, self.now
         if received <= channel.sent:
+            tail = channel.tail
             while tail and tail[0][0] <= received:
                 tail.popleft()
         channel.untold += 1
@@ -144,50 +144,62 @@ class SnapshotAttention(Attention):
         ears = self.ears
         if ears is not None:
             record = ears.records.get(peer)
-            if record is not None and (
-                life != record.life or record.number < said(SINCE, math.inf)
-            ):
-                ears.noticed(peer, life, numbers)
-                self.is_gated = True
+            if record is None or (record.number >= since and life == record.life):
+                ears.heard[peer] = life, beside
             else:
-                ears.heard[peer] = life, numbers
+                ears.noticed(peer, life, numbers_of(beside))
+                self.is_gated = True
 
-    def beside(self, to: int, part: str, message: Any) -> dict[int, int] | None:
+    def beside(self, to: int, part: str, message: Any) -> Extensions | None:
         channel, number = self._channels.get(to), self._log.number
+        since, unchanged = None, self.unchanged
+        if unchanged is not None:
+            since = unchanged.stands_since
+            if unchanged.changed_at is not None:
+                since = unchanged.since(number)
         if channel is None or channel.beside is None:
             self.is_due = True
             numbers = self._keeper.beside(to, part, message)
+            numbers[READS] = 1
         else:
             channel.sent = sent = channel.sent + 1
             channel.last = now = self.now
             channel.tail.append((sent, part, message, None if self._connects else now))
-            numbers = {NUMBER: number, SENT: sent}
-            if channel.is_told and channel.received:
+            received = channel.received if channel.is_told else 0
+            if received:
                 channel.untold = 0
-                numbers[RECEIVED] = channel.received
-            if channel.beside:
-                numbers |= channel.beside
-        if self.ears is not None and self.unchanged is not None:
-            unchanged = self.unchanged
-            if unchanged.changed_at is None:
-                numbers[SINCE] = unchanged.stands_since
-            else:
-                since = unchanged.since(number)
-                if since is not None:
-                    numbers[SINCE] = since
+            if channel.reads_counts and not channel.beside:
+                try:
+                    if since is None:
+                        return _SMALL.pack(number, sent, received)
+                    return _LARGE.pack(number, sent, received, since)
+                except CannotPack:
+                    pass  # of so many there is no room for the number
+            numbers = {NUMBER: number, SENT: sent, RECEIVED: received, **channel.beside}
+        if since is not None:
+            numbers[SINCE] = since
         return numbers
 
-    def vet(
-        self, src: NodeId, message: Any, effects: Effects, series: Series
-    ) -> tuple[Event, Instead] | None:
-        vets, unchanged = self.vets, self.unchanged
-        refusal = None if vets is None else vets(src, message, effects, series)
-        if refusal is not None:
-            self.is_gated = True
-        elif unchanged is not None:  # nobody asks about what is not watched
-            unchanged.change(self._log.number)
-        return refusal
+    def changed(self) -> None:
+        """Take note that something has changed that those with ears look at."""
+        if self.unchanged is not None:
+            self.unchanged.change(self._log.number)
 
     def passed(self) -> None:
         self.is_due = False
         self._keeper.passed()
+
+    def _count(self, peer: int, life: int, beside: Extensions | None) -> None:
+        """Take note of a message that tells something new besides its counts."""
+        numbers, before = numbers_of(beside), self._channels.get(peer)
+        was = 0 if before is None else before.life
+        self.is_due = True
+        self._keeper.came(peer, life, numbers)
+        channel = self._channels[peer]
+        if type(beside) is bytes or READS in numbers:
+            channel.reads_counts = True
+        elif life > was:
+            channel.reads_counts = False
+        if self.ears is not None:
+            self.ears.noticed(peer, life, numbers)
+            self.is_gated = True

@@ -84,6 +84,8 @@ class Channel:
         that has to be found out.
     is_told
         Whether it stands there what was received.
+    reads_counts
+        Whether the peer reads the short form of the numbers.
     at
         The connection of `heard`, as long as messages that come on it tell nothing new but
         by their counts; -1 if they may.
@@ -104,6 +106,7 @@ class Channel:
         "looked",
         "opened",
         "others",
+        "reads_counts",
         "received",
         "sent",
         "stale",
@@ -121,7 +124,7 @@ class Channel:
         self.others: dict[int, float] = {}
         self.last = self.looked = 0.0
         self.beside: dict[int, int] | None = None
-        self.is_told, self.at = False, -1
+        self.is_told, self.reads_counts, self.at = False, False, -1
 
     def record(self, life: int | None) -> ChannelRecord:
         """Return what a checkpoint says of it.

@@ -18,7 +18,7 @@ from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.network import Capability
 from worldline.model.system import System
-from worldline.steer.snapshots.attending import Ears, Vets
+from worldline.steer.snapshots.attending import SnapshotAttention
 from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.node_keeper import NOBODY, NodeKeeper
@@ -26,9 +26,7 @@ from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.post import Setting
 from worldline.steer.snapshots.record_bytes import RecordBytes
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
-from worldline.steer.unchanged import Unchanged
 from worldline.trace.journal.codec import Codec
-from worldline.worlds.attention import Attention
 from worldline.worlds.companions import Beside, Companion, Instead
 
 
@@ -115,32 +113,8 @@ class Snapshots(Companion):
             self._keepers[beside.me] = keeper
         keeper.joined(beside)
 
-    def attention(
-        self,
-        beside: Beside,
-        ears: Ears | None = None,
-        unchanged: Unchanged | None = None,
-        vets: Vets | None = None,
-        *,
-        reads: Collection[str] | None = None,
-        looks_at_timers: bool = True,
-    ) -> Attention | None:
-        """Return what it attends to, with what else of messages somebody wants to know.
-
-        Parameters
-        ----------
-        ears, unchanged, vets
-            See `SnapshotAttention`.
-        reads, looks_at_timers
-            See `Attention`.
-        """
-        attention = self._keepers[beside.me].attention()
-        if attention is not None:
-            attention.reads = None if reads is None else frozenset(reads)
-            attention.looks_at_timers = looks_at_timers
-            attention.ears, attention.unchanged = ears, unchanged
-            attention.vets = vets
-        return attention
+    def attention(self, beside: Beside) -> SnapshotAttention | None:
+        return self._keepers[beside.me].attention()
 
     def gate(self, beside: Beside, event: Event) -> Instead | None:
         self._keepers[beside.me].gate(event)

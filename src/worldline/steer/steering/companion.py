@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol, final
 
 from worldline.model.data.identity import NodeId
@@ -15,11 +16,9 @@ from worldline.model.errors import InputError
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.system import System
-from worldline.model.usercode.running import Series
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.refusing import refusal_of
-from worldline.steer.snapshots.attending import Vets
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
@@ -173,17 +172,17 @@ class Steering(Companion):
             self._check.joined(beside)
 
     def attention(self, beside: Beside) -> Attention | None:
-        me, watched, check = beside.me, self._watched, self._check
-        attention = self.snapshots.attention(
-            beside,
-            None if check is None else check.ears(beside),
-            self._unchanged[me],
-            None if check is None else self._vets(beside, check),
-            reads=watched.fields,
-            looks_at_timers=watched.timers,
-        )
+        me, check = beside.me, self._check
+        attention = self.snapshots.attention(beside)
         if attention is not None:
             self._attention[me] = attention
+            attention.reads = self._watched.fields
+            attention.looks_at_timers = self._watched.timers
+            if check is not None:
+                attention.ears = check.ears(beside)
+                attention.unchanged = self._unchanged[me]
+                refused = partial(self._undone, beside)
+                attention.vet = check.vetting(beside, attention.changed, refused)
         return attention
 
     def gate(self, beside: Beside, event: Event) -> Instead | None:
@@ -211,25 +210,10 @@ class Steering(Companion):
             return None
         me, instead = beside.me, self._check.after(beside, event, effects)
         if instead is not None:
-            self._refuse(beside, event, _AT_ONCE)
-            self._gate_again(me)
+            self._undone(beside, event)
             return instead
         self._unchanged[me].happened(event, effects, self.snapshots.number(me))
         return None
-
-    def _vets(self, beside: Beside, check: ImmediateCheck) -> Vets:
-        """Return what says what is to happen instead of a message that was handled."""
-        judging = check.messages(beside)
-
-        def vet(
-            src: NodeId, message: Any, effects: Effects, series: Series
-        ) -> tuple[Event, Instead] | None:
-            refused = judging(src, message, effects, series)
-            if refused is not None:
-                self._refuse(beside, refused[0], _AT_ONCE)
-            return refused
-
-        return vet
 
     def seen(self, beside: Beside, event: Event) -> None:
         self.snapshots.seen(beside, event)
@@ -256,6 +240,11 @@ class Steering(Companion):
             self._take_path(beside, body)
         else:
             self.snapshots.heard(beside, peer, body)
+
+    def _undone(self, beside: Beside, event: Event) -> None:
+        """Take note that an event was refused which had happened already."""
+        self._refuse(beside, event, _AT_ONCE)
+        self._gate_again(beside.me)
 
     def _gate_again(self, me: NodeId) -> None:
         """See to it that the next event is seen as a whole."""
