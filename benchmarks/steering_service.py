@@ -22,7 +22,7 @@ import worldline as wl
 from worldline.loading.loader import load as load_system
 
 NODES, RECOVERY = 25, 0.1
-JOINS_S, LASTS_S = 4.0, 6.0
+JOINS_S, LASTS_S = 8.0, 6.0
 """Seconds until it is taken that all have joined, and for which it is measured then."""
 
 CASES = ("snapshots", "predict", "check", "steer")

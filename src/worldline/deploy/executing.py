@@ -34,6 +34,7 @@ from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.records import FailedRecord, FateRecord
 from worldline.worlds.attention import Attention
 from worldline.worlds.companions import Beside, Instead
+from worldline.worlds.undoing import Before
 
 SLOW_S = 0.1
 """Seconds after which it is said, once, that a handler took long."""
@@ -125,8 +126,10 @@ class NodeExecution:
         self.series = Series()
 
     def attend(self, attention: Attention) -> None:
-        """Let companions see no more of what `run` runs than they attend to."""
+        """Let companions see no more of events than they attend to."""
         self._attended = attention
+        if self._before is None:  # what has changed is then known without asking them
+            self._before = Before(self._kind, self._node)
 
     def run(
         self, number: int, handler: Handler, arguments: tuple[Any, ...]
@@ -271,8 +274,8 @@ class NodeExecution:
         self._settle(number, result, event.name, numbers, written)
         if is_over and attention is None:
             turn.leaving.seen.append((life, event))
-        elif attention is not None and (written or before is None or attention.is_due):
-            turn.leaving.attention = attention
+        elif attention is not None:
+            self._tell(attention, written)
         return result
 
     def _is_about(self, attention: Attention, kind: Kind) -> bool:
@@ -304,9 +307,19 @@ class NodeExecution:
                     return event if waits is Result.WAITS else None
             before.renew(written)
         self._settle(number, result, name, attention.beside, written)
-        if written or before is None or attention.is_due:
-            self._turn.leaving.attention = attention
+        self._tell(attention, written)
         return None
+
+    def _tell(self, attention: Attention, written: Collection[str] | None) -> None:
+        """Have it told that something has passed, if it wants to know of that."""
+        before = self._before
+        if before is not None and before.is_large and attention.vet is None:
+            # It would cost more than to have it look at the node now and then.
+            self._before = self.door.written = None
+        news = attention.news
+        is_new = written and (news is None or not news.isdisjoint(written))
+        if is_new or written is None or attention.is_due:
+            self._turn.leaving.attention = attention
 
     def _gate(
         self, watching: Watching, life: Beside, event: Event, plain: Handler | None

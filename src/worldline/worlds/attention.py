@@ -40,6 +40,8 @@ class Attention:
         Whether `passed` is to be called though nothing has been written.
     now
         The time of the node when its present turn began.
+    news
+        The fields, by name, of whose changes `passed` is to be told; None for all.
     vet
         Is asked about events, where the companion vets any.
     reads
@@ -48,12 +50,15 @@ class Attention:
         Whether it is asked about an event that has set or cancelled a timer, too.
     """
 
-    __slots__ = ("is_due", "is_gated", "looks_at_timers", "now", "reads", "vet")
+    __slots__ = (
+        *("is_due", "is_gated", "looks_at_timers", "news", "now", "reads", "vet"),
+    )
 
     def __init__(self) -> None:
         self.is_gated, self.is_due, self.now = True, False, 0.0
         self.vet: Vet | None = None
         self.reads: frozenset[str] | None = None
+        self.news: frozenset[str] | None = None
         self.looks_at_timers = True
 
     def begin(self, now: float) -> None:

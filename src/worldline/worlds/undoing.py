@@ -27,6 +27,9 @@ _TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
 
 _NOTHING: tuple[str, ...] = ()
 
+_LARGE = 64
+"""Items of a collection; of one whose items are not told apart, any are many."""
+
 
 @final
 class Before:
@@ -38,15 +41,20 @@ class Before:
         The type of the node.
     node
         Whose fields they are.
+
+    Attributes
+    ----------
+    is_large
+        Whether something in them has been large: then a look takes longer than most events.
     """
 
     __slots__ = (
         *("_copied", "_copies", "_differing", "_flat", "_held", "_ignored", "_known"),
-        *("_moved", "_moving", "_node", "_pieces", "_places"),
+        *("_moved", "_moving", "_node", "_pieces", "_places", "is_large"),
     )
 
     def __init__(self, kind: NodeType, node: Any) -> None:
-        self._node = node
+        self._node, self.is_large = node, False
         self._ignored = frozenset(kind.ignored)
         # What each field held. Of a collection whose items are told apart, a copy as
         # well: what equals that is the very same data.
@@ -125,6 +133,7 @@ class Before:
                 items, others = _FLAT[type(value)](value)
                 if _are_told_apart(items, others):
                     self._flat[name] = self._known[self._copies[name]] = items
+                    self.is_large |= len(items) > _LARGE
                     return
             for kept in (self._flat, self._pieces, self._copied):
                 kept.pop(name, None)
@@ -150,7 +159,9 @@ class Before:
             items, others = copy_of(value)
             if _are_told_apart(items, others):
                 self._flat[name] = items
+                self.is_large |= len(items) > _LARGE
                 return
+        self.is_large = True
         try:
             self._pieces[name] = pieces_of(value)
         except Strange:

@@ -51,7 +51,11 @@ class Standpoint:
         """Know these neighbours, and no others; return which are others than before."""
         before = self._records
         now = {n: record for n, record in records.items() if n != self.me}
-        changed = [n for n in before.keys() | now.keys() if before.get(n) != now.get(n)]
+        changed = [
+            n
+            for n in before.keys() | now.keys()
+            if n not in before or n not in now or _differs(before[n], now[n])
+        ]
         for index in changed:
             self._others.pop(index, None)
         self._records = now
@@ -124,6 +128,15 @@ class Standpoint:
         hidden.status = Status.UP
         made: Hidden = hidden
         return made
+
+
+def _differs(one: MemberRecord, other: MemberRecord) -> bool:
+    """Say whether a property can tell two checkpoints of a node from each other."""
+    return one is not other and (
+        one.local != other.local
+        or one.timers != other.timers
+        or one.positions != other.positions
+    )
 
 
 def _field(node: Any, path: tuple[str, ...]) -> Any:

@@ -128,7 +128,6 @@ class SnapshotAttention(Attention):
             or connection != channel.at
             or in_life != self._life
             or number > self._log.number
-            or self.now >= channel.looked + LOOK_S
             or channel.others
         ):
             self._count(peer, life, beside)
@@ -138,6 +137,8 @@ class SnapshotAttention(Attention):
             tail = channel.tail
             while tail and tail[0][0] <= received:
                 tail.popleft()
+        if self.now >= channel.looked + LOOK_S:
+            channel.forget(self.now)
         channel.untold += 1
         if channel.untold > MOST_UNTOLD:
             self._keeper.tell_peer(peer)

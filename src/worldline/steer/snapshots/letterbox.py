@@ -31,6 +31,9 @@ class Addressee(Protocol):
     def present_gather(self) -> Gather | None:
         """Return the gather that goes on; None if none does."""
 
+    def learned(self) -> None:
+        """Take note that a neighbour has answered."""
+
     def now(self) -> float:
         """Return the time of the node."""
 
@@ -97,6 +100,7 @@ class Letterbox:
         gather = self._keeper.present_gather()
         if gather is None:
             return False
+        self._keeper.learned()
         if isinstance(letter, Busy):
             return gather.take_busy(peer, letter.gather)
         if isinstance(letter, Gone):

@@ -8,12 +8,24 @@ from worldline.model.checkpointing import checkpointing, neighbours_of
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import Channels
 from worldline.steer.snapshots.options import MEMORY_S
+from worldline.steer.watched import fields_read_by
 from worldline.worlds.companions import Beside
 
 
 def hops_of(system: System, index: int) -> int:
     """Return how far away those are that a node asks: 1 or 2."""
     return checkpointing(system.types[index]).hops
+
+
+def says_neighbours(system: System, index: int) -> bool:
+    """Say whether the class of a node says who its neighbours are, by its fields."""
+    return checkpointing(system.types[index]).neighbours is not None
+
+
+def fields_of(system: System, index: int) -> frozenset[str] | None:
+    """Return the fields, by name, that say who the neighbours are; None for any of them."""
+    said = checkpointing(system.types[index]).neighbours
+    return frozenset() if said is None else fields_read_by(system, said[1])
 
 
 def neighbourhood(
@@ -23,6 +35,7 @@ def neighbourhood(
     channels: Channels,
     *,
     is_connected: bool,
+    careful: bool,
 ) -> tuple[int, ...]:
     """Return the indices of all neighbours of a node, those first that matter most.
 
@@ -32,6 +45,8 @@ def neighbourhood(
         Whether the network has connections: without a word of the class, those with whom
         the node has one are its neighbours; else those with whom it has exchanged
         messages lately.
+    careful
+        See `neighbours_of`.
 
     Raises
     ------
@@ -39,7 +54,7 @@ def neighbourhood(
         If the method that says them does not.
     """
     node: Any = beside.node
-    said = neighbours_of(system, index, node)
+    said = neighbours_of(system, index, node, careful=careful)
     if said is None:
         before = beside.now - MEMORY_S
         found = [

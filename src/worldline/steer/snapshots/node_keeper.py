@@ -19,7 +19,11 @@ from worldline.steer.snapshots.gathering import Gather, KnownBodies, following
 from worldline.steer.snapshots.letterbox import Letterbox
 from worldline.steer.snapshots.letters import Received, Request
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
-from worldline.steer.snapshots.neighbourhood import hops_of, neighbourhood
+from worldline.steer.snapshots.neighbourhood import (
+    hops_of,
+    neighbourhood,
+    says_neighbours,
+)
 from worldline.steer.snapshots.post import Post, Setting
 from worldline.steer.snapshots.record_bytes import is_number
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
@@ -32,6 +36,9 @@ from worldline.worlds.companions import Beside
 _SPARED = 0.5
 """The part of what it may save up that a node keeps for answers, if a gather can wait."""
 
+
+_CAREFUL = 100
+"""Times that the method which names neighbours is watched; then one in as many."""
 
 _MOST_AHEAD = 1 << 32
 """By how much a number may be greater than one's own; else one letter could use up all."""
@@ -87,6 +94,10 @@ class NodeKeeper:
         )
         self._known = KnownBodies()
         self._names_neighbours = hops_of(self._system, index) > 1
+        self._says_neighbours = says_neighbours(self._system, index)
+        # Who they were when something had last changed that may say so, if nothing has.
+        self._last_neighbours: tuple[int, ...] | None = None
+        self._looks = 0
         self._gather: Gather | None = None
         self._is_renewing = False
         self._latest: NeighbourhoodSnapshot | None = None
@@ -103,6 +114,7 @@ class NodeKeeper:
         self._attention = SnapshotAttention(
             self, self._channels, self._log, connects=connects
         )
+        self._attention.news = self._setting.news(self._index)
         return self._attention
 
     # ------------------------------------------------------ what the runtime tells it
@@ -112,7 +124,7 @@ class NodeKeeper:
         if self._gather is not None:
             self._gather.close()
         self._beside, self._gather, self._latest = beside, None, None
-        self._attention = None
+        self._attention = self._last_neighbours = None
         self._taker.beside = self._post.beside = beside
         self._occasions, self._has_started = None, False
         self._channels.begin(beside.incarnation)
@@ -131,7 +143,7 @@ class NodeKeeper:
 
     def seen(self, event: Event) -> None:
         """Take note of an event that has happened."""
-        self._has_started = True
+        self._has_started, self._last_neighbours = True, None
         self._begin()
         is_error = event.kind is Kind.TRANSPORT_ERROR
         if is_error and event.peer is not None and self._gather is not None:
@@ -141,6 +153,7 @@ class NodeKeeper:
 
     def passed(self) -> None:
         """Take note that events have happened, of which nobody says more."""
+        self._last_neighbours = None
         if self._occasions is not None:
             self._occasions.happened()
 
@@ -169,7 +182,6 @@ class NodeKeeper:
         self._begin()
         if self._occasions is None:
             return  # nobody asks a node that has not started
-        self._learn()
         try:
             is_awaited = self._letters.open(self._system.index[peer], body)
         except Malformed:
@@ -261,6 +273,10 @@ class NodeKeeper:
     def now(self) -> float:
         """Return the time of the node."""
         return self._beside.now
+
+    def learned(self) -> None:
+        """Take note that a neighbour has answered."""
+        self._learn()
 
     def catch_up(self, number: int, *, has_news: bool) -> None:
         """Take a checkpoint of a number that came from outside, if it is greater.
@@ -375,10 +391,17 @@ class NodeKeeper:
         return self._all_neighbours()[: self._options.most_neighbours]
 
     def _all_neighbours(self) -> tuple[int, ...]:
-        return neighbourhood(
-            self._system,
-            self._index,
-            self._beside,
-            self._channels,
-            is_connected=self._setting.carriers.is_connected,
-        )
+        found = self._last_neighbours
+        if found is None:
+            self._looks += 1
+            found = neighbourhood(
+                self._system,
+                self._index,
+                self._beside,
+                self._channels,
+                is_connected=self._setting.carriers.is_connected,
+                careful=self._looks < _CAREFUL or not self._looks % _CAREFUL,
+            )
+            if self._attention is not None and self._says_neighbours:
+                self._last_neighbours = found
+        return found
