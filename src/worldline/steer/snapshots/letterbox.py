@@ -32,7 +32,7 @@ class Addressee(Protocol):
         """Return the gather that goes on; None if none does."""
 
     def learned(self) -> None:
-        """Take note that a neighbour has answered."""
+        """See to it that what is known of neighbours by now counts at the next event."""
 
     def now(self) -> float:
         """Return the time of the node."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
 
 from worldline.model.checkpointing import checkpointing, neighbours_of
 from worldline.model.system import System
@@ -11,15 +11,14 @@ from worldline.steer.snapshots.options import MEMORY_S
 from worldline.steer.watched import fields_read_by
 from worldline.worlds.companions import Beside
 
+_FIRST, _ONE_IN = 4, 64
+"""The method that names neighbours is watched the first times, and one in so many: to see
+that it has not changed its node takes far longer than the method."""
+
 
 def hops_of(system: System, index: int) -> int:
     """Return how far away those are that a node asks: 1 or 2."""
     return checkpointing(system.types[index]).hops
-
-
-def says_neighbours(system: System, index: int) -> bool:
-    """Say whether the class of a node says who its neighbours are, by its fields."""
-    return checkpointing(system.types[index]).neighbours is not None
 
 
 def fields_of(system: System, index: int) -> frozenset[str] | None:
@@ -28,16 +27,9 @@ def fields_of(system: System, index: int) -> frozenset[str] | None:
     return frozenset() if said is None else fields_read_by(system, said[1])
 
 
-def neighbourhood(
-    system: System,
-    index: int,
-    beside: Beside,
-    channels: Channels,
-    *,
-    is_connected: bool,
-    careful: bool,
-) -> tuple[int, ...]:
-    """Return the indices of all neighbours of a node, those first that matter most.
+@final
+class Neighbourhood:
+    """The neighbours of a node, from one of its lives to the next.
 
     Parameters
     ----------
@@ -45,27 +37,60 @@ def neighbourhood(
         Whether the network has connections: without a word of the class, those with whom
         the node has one are its neighbours; else those with whom it has exchanged
         messages lately.
-    careful
-        See `neighbours_of`.
 
-    Raises
-    ------
-    ModelError
-        If the method that says them does not.
+    Attributes
+    ----------
+    is_told
+        Whether it is told to `forget` when something has changed that says who they are.
     """
-    node: Any = beside.node
-    said = neighbours_of(system, index, node, careful=careful)
-    if said is None:
-        before = beside.now - MEMORY_S
+
+    def __init__(
+        self, system: System, index: int, channels: Channels, *, is_connected: bool
+    ) -> None:
+        self._system, self._index, self._channels = system, index, channels
+        self._is_connected = is_connected
+        self._known: tuple[int, ...] | None = None
+        self._times = 0
+        self.is_told = False
+
+    def begin(self) -> None:
+        """Begin a life of the node, in which nobody tells of changes yet."""
+        self._known, self.is_told = None, False
+
+    def forget(self) -> None:
+        """Ask anew who they are when somebody wants to know."""
+        self._known = None
+
+    def all(self, beside: Beside) -> tuple[int, ...]:
+        """Return the indices of all of them, those first that matter most.
+
+        Raises
+        ------
+        ModelError
+            If the method that says them does not.
+        """
+        if self._known is not None:
+            return self._known
+        node: Any = beside.node
+        self._times += 1
+        is_watched = self._times < _FIRST or not self._times % _ONE_IN
+        said = neighbours_of(self._system, self._index, node, careful=is_watched)
+        if said is None:
+            return self._lately(beside)
+        if self.is_told:
+            self._known = said
+        return said
+
+    def _lately(self, beside: Beside) -> tuple[int, ...]:
+        before, ids = beside.now - MEMORY_S, self._system.ids
         found = [
             (-channel.last, peer)
-            for peer, channel in channels.items()
-            if peer != index
+            for peer, channel in self._channels.items()
+            if peer != self._index
             and (
-                beside.life_of(system.ids[peer]) is not None
-                if is_connected
+                beside.life_of(ids[peer]) is not None
+                if self._is_connected
                 else channel.last >= before
             )
         ]
-        said = tuple(peer for _, peer in sorted(found))
-    return said
+        return tuple(peer for _, peer in sorted(found))

@@ -19,11 +19,7 @@ from worldline.steer.snapshots.gathering import Gather, KnownBodies, following
 from worldline.steer.snapshots.letterbox import Letterbox
 from worldline.steer.snapshots.letters import Received, Request
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
-from worldline.steer.snapshots.neighbourhood import (
-    hops_of,
-    neighbourhood,
-    says_neighbours,
-)
+from worldline.steer.snapshots.neighbourhood import Neighbourhood, hops_of
 from worldline.steer.snapshots.post import Post, Setting
 from worldline.steer.snapshots.record_bytes import is_number
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
@@ -36,9 +32,6 @@ from worldline.worlds.companions import Beside
 _SPARED = 0.5
 """The part of what it may save up that a node keeps for answers, if a gather can wait."""
 
-
-_CAREFUL = 100
-"""Times that the method which names neighbours is watched; then one in as many."""
 
 _MOST_AHEAD = 1 << 32
 """By how much a number may be greater than one's own; else one letter could use up all."""
@@ -94,10 +87,12 @@ class NodeKeeper:
         )
         self._known = KnownBodies()
         self._names_neighbours = hops_of(self._system, index) > 1
-        self._says_neighbours = says_neighbours(self._system, index)
-        # Who they were when something had last changed that may say so, if nothing has.
-        self._last_neighbours: tuple[int, ...] | None = None
-        self._looks = 0
+        self._near = Neighbourhood(
+            self._system,
+            index,
+            self._channels,
+            is_connected=setting.carriers.is_connected,
+        )
         self._gather: Gather | None = None
         self._is_renewing = False
         self._latest: NeighbourhoodSnapshot | None = None
@@ -115,6 +110,7 @@ class NodeKeeper:
             self, self._channels, self._log, connects=connects
         )
         self._attention.news = self._setting.news(self._index)
+        self._near.is_told = True
         return self._attention
 
     # ------------------------------------------------------ what the runtime tells it
@@ -124,7 +120,8 @@ class NodeKeeper:
         if self._gather is not None:
             self._gather.close()
         self._beside, self._gather, self._latest = beside, None, None
-        self._attention = self._last_neighbours = None
+        self._attention = None
+        self._near.begin()
         self._taker.beside = self._post.beside = beside
         self._occasions, self._has_started = None, False
         self._channels.begin(beside.incarnation)
@@ -143,7 +140,8 @@ class NodeKeeper:
 
     def seen(self, event: Event) -> None:
         """Take note of an event that has happened."""
-        self._has_started, self._last_neighbours = True, None
+        self._has_started = True
+        self._near.forget()
         self._begin()
         is_error = event.kind is Kind.TRANSPORT_ERROR
         if is_error and event.peer is not None and self._gather is not None:
@@ -153,7 +151,7 @@ class NodeKeeper:
 
     def passed(self) -> None:
         """Take note that events have happened, of which nobody says more."""
-        self._last_neighbours = None
+        self._near.forget()
         if self._occasions is not None:
             self._occasions.happened()
 
@@ -260,7 +258,7 @@ class NodeKeeper:
                     self._index, gather.number, gather.own.time, members
                 )
                 self._setting.taken(self._latest)
-        self._learn()
+        self.learned()
         if self._occasions is not None and not self._is_renewing:
             self._occasions.again()
 
@@ -275,8 +273,11 @@ class NodeKeeper:
         return self._beside.now
 
     def learned(self) -> None:
-        """Take note that a neighbour has answered."""
-        self._learn()
+        """See to it that what is known of neighbours by now counts at the next event."""
+        if self._attention is not None:
+            self._attention.is_gated = True
+            if self._latest is not None:
+                self._attention.until = self._latest.time + self._options.stale
 
     def catch_up(self, number: int, *, has_news: bool) -> None:
         """Take a checkpoint of a number that came from outside, if it is greater.
@@ -300,7 +301,7 @@ class NodeKeeper:
     def look(self) -> Any:
         """Return what calls for a snapshot when it changes."""
         fields, kind = self._options.fields, self._system.types[self._index]
-        local, neighbours = self._taker.local(), frozenset(self._all_neighbours())
+        local, neighbours = self._taker.local(), frozenset(self._near.all(self._beside))
         if fields is None or fields & checkpointing(kind).kept_out:
             return local, neighbours  # what is left out is made from any of the others
         pairs = zip(kind.identity, local[1:], strict=True)
@@ -380,28 +381,5 @@ class NodeKeeper:
             first=options.interval * (self._index + 1) / count,
         )
 
-    def _learn(self) -> None:
-        """See to it that what is known of neighbours by now counts at the next event."""
-        if self._attention is not None:
-            self._attention.is_gated = True
-            if self._latest is not None:
-                self._attention.until = self._latest.time + self._options.stale
-
     def _neighbours(self) -> tuple[int, ...]:
-        return self._all_neighbours()[: self._options.most_neighbours]
-
-    def _all_neighbours(self) -> tuple[int, ...]:
-        found = self._last_neighbours
-        if found is None:
-            self._looks += 1
-            found = neighbourhood(
-                self._system,
-                self._index,
-                self._beside,
-                self._channels,
-                is_connected=self._setting.carriers.is_connected,
-                careful=self._looks < _CAREFUL or not self._looks % _CAREFUL,
-            )
-            if self._attention is not None and self._says_neighbours:
-                self._last_neighbours = found
-        return found
+        return self._near.all(self._beside)[: self._options.most_neighbours]
