@@ -313,9 +313,8 @@ class NodeExecution:
     def _tell(self, attention: Attention, written: Collection[str] | None) -> None:
         """Have it told that something has passed, if it wants to know of that."""
         before = self._before
-        if before is not None and before.is_large and attention.vet is None:
-            # It would cost more than to have it look at the node now and then.
-            self._before = self.door.written = None
+        if before is not None and before.is_costly and attention.vet is None:
+            self._before = self.door.written = None  # it looks at the node by itself
         news = attention.news
         is_new = written and (news is None or not news.isdisjoint(written))
         if is_new or written is None or attention.is_due:

@@ -27,6 +27,8 @@ _TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
 
 _NOTHING: tuple[str, ...] = ()
 
+_MOST_QUIET = 32
+
 _LARGE = 64
 """Items of a collection; of one whose items are not told apart, any are many."""
 
@@ -44,17 +46,20 @@ class Before:
 
     Attributes
     ----------
-    is_large
-        Whether something in them has been large: then a look takes longer than most events.
+    is_costly
+        Whether to know what has changed has cost more than most events: something in the
+        fields was large, or most events changed something.
     """
 
     __slots__ = (
         *("_copied", "_copies", "_differing", "_flat", "_held", "_ignored", "_known"),
-        *("_moved", "_moving", "_node", "_pieces", "_places", "is_large"),
+        *("_moved", "_moving", "_node", "_pieces", "_places", "_quiet", "is_costly"),
     )
 
     def __init__(self, kind: NodeType, node: Any) -> None:
-        self._node, self.is_large = node, False
+        self._node, self.is_costly = node, False
+        # How many more events have changed nothing than something, of late.
+        self._quiet = _MOST_QUIET
         self._ignored = frozenset(kind.ignored)
         # What each field held. Of a collection whose items are told apart, a copy as
         # well: what equals that is the very same data.
@@ -95,7 +100,11 @@ class Before:
     def renew(self, changed: Collection[str]) -> None:
         """Keep the fields anew that `changes` has returned, and settle them."""
         if changed is _NOTHING:  # as it is mostly
+            if self._quiet < _MOST_QUIET:
+                self._quiet += 1
             return
+        self._quiet -= 1
+        self.is_costly |= self._quiet < 0
         fields, places, moving = self._node.__dict__, self._places, self._moving
         for name in changed:
             value = fields[name]
@@ -133,7 +142,7 @@ class Before:
                 items, others = _FLAT[type(value)](value)
                 if _are_told_apart(items, others):
                     self._flat[name] = self._known[self._copies[name]] = items
-                    self.is_large |= len(items) > _LARGE
+                    self.is_costly |= len(items) > _LARGE
                     return
             for kept in (self._flat, self._pieces, self._copied):
                 kept.pop(name, None)
@@ -159,9 +168,9 @@ class Before:
             items, others = copy_of(value)
             if _are_told_apart(items, others):
                 self._flat[name] = items
-                self.is_large |= len(items) > _LARGE
+                self.is_costly |= len(items) > _LARGE
                 return
-        self.is_large = True
+        self.is_costly = True
         try:
             self._pieces[name] = pieces_of(value)
         except Strange:

@@ -76,6 +76,8 @@ class Channel:
         That of the peer to whose messages `received` refers; 0 before the first.
     untold
         How many messages were received that the peer has not been told of.
+    sent_before
+        How many were sent to it when somebody last looked whether it has to be told.
     opened
         The life of the peer with which there was a connection when somebody last looked;
         None if it was lost since.
@@ -109,6 +111,7 @@ class Channel:
         "reads_counts",
         "received",
         "sent",
+        "sent_before",
         "stale",
         "tail",
         "untold",
@@ -116,6 +119,7 @@ class Channel:
 
     def __init__(self) -> None:
         self.connection = self.sent = self.received = self.untold = self.life = 0
+        self.sent_before = 0
         self.tail: deque[TailEntry] = deque(maxlen=MOST_TAIL)
         self.heard: HeardEnd | None = None
         self.closed: HeardEnd | None = None

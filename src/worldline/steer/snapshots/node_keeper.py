@@ -360,10 +360,12 @@ class NodeKeeper:
             self._post.send(peer, Received(self._log.number, *told))
 
     def tell_received(self) -> None:
-        """Tell peers what was received of them, if nothing else has."""
+        """Tell peers what was received of them, to whom nothing was sent for long."""
         for peer, channel in list(self._channels.items()):
             if channel.untold and peer != self._index:
-                self.tell_peer(peer)
+                if channel.sent == channel.sent_before:
+                    self.tell_peer(peer)
+                channel.sent_before = channel.sent
 
     # ------------------------------------------------------------------------ inside
 
