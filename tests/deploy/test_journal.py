@@ -207,8 +207,8 @@ def test_a_segment_that_is_compressed_meanwhile_is_read_all_the_same(
 
 def test_messages_alone_are_written_as_any_turn_is(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path)
-    writer.commit_received(PACKET)  # makes the file
-    writer.commit_received(PACKET * 2)
+    writer.commit_received([PACKET])  # makes the file
+    writer.commit_received([PACKET] * 2)
     size = writer.bytes_written
     writer.close(None)
     expected = [ReceivedRecord(PACKET), ReceivedRecord(PACKET * 2)]
@@ -218,7 +218,7 @@ def test_messages_alone_are_written_as_any_turn_is(tmp_path: Path) -> None:
 
 def test_without_events_messages_alone_are_not_written(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path, JournalOptions(run="r", events=False))
-    assert writer.commit_received(PACKET) is None
+    assert writer.commit_received([PACKET]) is None
     assert writer.bytes_written == 0
     writer.close(None)
 
@@ -293,19 +293,30 @@ def _tails(data: bytes, last: int) -> Iterator[bytes]:
             yield data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
 
 
+@pytest.mark.parametrize("alone", [False, True])
 def test_of_a_journal_that_is_torn_at_its_end_the_last_block_is_lost_at_most(
-    tmp_path: Path,
+    tmp_path: Path, *, alone: bool
 ) -> None:
-    file = written(tmp_path, EVERY[:1], [ReceivedRecord(PACKET)])
-    last = file.stat().st_size
-    file = written(tmp_path / "more", EVERY[:1], [ReceivedRecord(PACKET)], EVERY[2:4])
-    data = file.read_bytes()
-    for torn in _tails(data, last):
+    writer, _ = opened(tmp_path)
+    writer.records = EVERY[:1]
+    writer.commit()
+    writer.records = [ReceivedRecord(PACKET)]
+    writer.commit()
+    last = writer.bytes_written
+    if alone:
+        small = CODEC.packet(1, 1, 200, 0, "", Put("k", b"v"))
+        writer.commit_received([small] * 2)
+    else:
+        writer.records = EVERY[2:4]
+        writer.commit()
+    writer.close(None)
+    file = tmp_path / "a" / "1-0.wlj"
+    for torn in _tails(file.read_bytes(), last):
         file.write_bytes(torn)
         (life,) = read_node(file.parent).incarnations
         assert records(list(life.turns(CODEC))) == [*EVERY[:1], ReceivedRecord(PACKET)]
         assert life.torn == len(torn) - last
-    writer, restored = JournalWriter.open(tmp_path / "more", SYSTEM, CODEC, A, OPTIONS)
+    writer, restored = opened(tmp_path)
     writer.close(None)
     assert restored.torn == len(torn) - last
     assert file.stat().st_size == last
@@ -401,7 +412,7 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
     full_disk((tmp_path / "a" / "1-0.wlj").stat().st_size + 40)
     for _ in range(3):
         if alone:
-            assert writer.commit_received(PACKET) is None
+            assert writer.commit_received([PACKET]) is None
             continue
         writer.records = [ReceivedRecord(PACKET)]
         assert writer.commit() is None

@@ -14,7 +14,6 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import Any, final
 
 from worldline._version import __version__
@@ -22,6 +21,7 @@ from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
 from worldline.deploy.segment_file import SegmentWriter, compress_later
+from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteReceived
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
@@ -94,8 +94,9 @@ class JournalWriter:
         self._is_queued = False
         self._failed_at: float | None = None
         self._lost = self.unrecorded = 0
-        self._syncs_always = options.sync == "always"
         self._closed_bytes = 0
+        self._times = TurnTimes()
+        self._write_received: WriteReceived | None = None
         self.records: list[JournalRecord] = []
         self.needs_checkpoint = False
 
@@ -193,34 +194,35 @@ class JournalWriter:
         spelt = [spell(record, values) for record in records]
         return self._commit(spelt, durable=durable)
 
-    def commit_received(self, packets: bytes) -> Awaitable[None] | None:
+    def commit_received(self, packets: list[bytes]) -> Awaitable[None] | None:
         """Write a turn in which messages came in and nothing has to be said of them.
 
         Most turns of most nodes are such: there is less to be done.
         """
-        file, spelt = self._file, [[RECEIVED, packets]]
-        if not self._options.events:
-            return self._pending()
-        if file is None or self._failed_at is not None or self._syncs_always:
-            return self._commit(spelt, durable=False)
-        try:
-            file.append(frame_block(pack([monotonic_ns(), time_ns(), spelt])))
-        except OSError as error:
-            self._fail(error, 1, durable=False)
+        write, file, joined = self._write_received, self._file, b"".join(packets)
+        if write is None or file is None or len(joined) > LARGEST:
+            if not self._options.events:
+                return self._pending()
+            record = [RECEIVED, self.joined(packets)]
+            return self._commit([record], durable=False)
+        written = write(file.fd, joined, len(joined))
+        if written < 0:
+            file.cut()
+            error = OSError(-written, os.strerror(-written))
+            self._fail(error, len(packets), durable=False)
             return None
+        file.size += written
         if file.size >= SEGMENT:
             self.needs_checkpoint = True
         syncing = self._syncing
         return None if syncing is None or syncing.done() else syncing
 
-    @property
-    def names_large(self) -> bool:
-        """Whether large messages are written by their names."""
-        return self._options.contents == "ids"
-
-    def named(self, packet: bytes) -> bytes:
-        """Return what is written for the packet of a large message."""
-        return self._codec.named(packet)
+    def joined(self, packets: list[bytes]) -> bytes:
+        """Return packets in one, the large ones by their names, where that is wanted."""
+        if self._options.contents == "ids":
+            named = self._codec.named
+            packets = [named(one) if len(one) > LARGE else one for one in packets]
+        return b"".join(packets)
 
     @property
     def is_overfull(self) -> bool:
@@ -242,7 +244,7 @@ class JournalWriter:
         try:
             self._roll(records)
         except OSError:
-            self._failed_at = time.monotonic()
+            self._failed_at, self._write_received = time.monotonic(), None
             self.needs_checkpoint = False
             return
         if self._failed_at is not None:
@@ -251,6 +253,7 @@ class JournalWriter:
                 "are not in it"
             )
         self._failed_at, self._lost = None, 0
+        self._may_be_quick()
         self.needs_checkpoint = False
 
     def close(self, reason: str | None) -> None:
@@ -265,7 +268,7 @@ class JournalWriter:
                         os.fdatasync(file.fd)
             file.close()
             self._closed_bytes += file.size
-            self._file = None
+            self._file = self._write_received = None
         self._lock.close()
 
     # ------------------------------------------------------------------------ inside
@@ -293,7 +296,7 @@ class JournalWriter:
         return None if syncing is None or syncing.done() else syncing
 
     def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
-        turn = [monotonic_ns(), time_ns(), spelt]
+        turn = [*self._times.passed(), spelt]
         if durable and share(spelt):
             turn.append(SHARED)
         return frame_block(pack(turn))
@@ -302,11 +305,19 @@ class JournalWriter:
         """Make the first segment, whole or not at all: it is the proof of this life."""
         folder = self._lock.folder
         self._file = SegmentWriter.create(folder, self._header, block)
+        self._may_be_quick()
+
+    def _may_be_quick(self) -> None:
+        """Let the kernel write turns of messages alone, if they are written as they came."""
+        options = self._options
+        if options.events and options.sync != "always" and options.contents == "all":
+            self._write_received = self._times.write_received
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
         header = replace(self._header, segment=self._header.segment + 1)
         values = self._codec.values
+        self._times.begin()
         block = self._block([spell(each, values) for each in records], durable=False)
         new = SegmentWriter.create(self._lock.folder, header, block)
         self._header, self._file = header, new
@@ -345,7 +356,7 @@ class JournalWriter:
                 f"{node}: its journal cannot be written ({said}); it goes on "
                 "without, and tries again each second"
             )
-            self._failed_at = now
+            self._failed_at, self._write_received = now, None
         elif now - self._failed_at >= _AGAIN_S:
             self.needs_checkpoint = True
         self._lost += records

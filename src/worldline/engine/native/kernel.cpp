@@ -12,6 +12,7 @@
 
 #include "kernel/breadth_first.hpp"
 #include "kernel/consequence.hpp"
+#include "kernel/journal_block.hpp"
 #include "kernel/tables.hpp"
 #include "kernel/decoder.hpp"
 #include "kernel/walks.hpp"
@@ -53,7 +54,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 16; }
+int32_t wl_interface() { return 17; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -350,6 +351,14 @@ void wl_walks_row(Walks* walks, int64_t number, int32_t* out) {
 int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* arguments,
                       char* const* environment) {
     return keep_watch(number, seconds, arguments, environment);
+}
+
+// Writes the block of a turn to the file of a journal, from packets, and returns how long it
+// is; or the number of an error, negative. `times` has those of the turn before, and then of
+// this one. There must be room for 64 bytes, and three times the size of the packets.
+int64_t wl_journal_write(int64_t* times, uint8_t* room, int32_t file, const uint8_t* packets,
+                         int64_t size) {
+    return write_journal_block(times, room, file, packets, static_cast<size_t>(size));
 }
 
 }  // extern "C"
