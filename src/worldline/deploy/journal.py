@@ -7,7 +7,6 @@ before them.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline._version import __version__
+from worldline.deploy.disk_sync import DiskSync
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
@@ -90,8 +90,7 @@ class JournalWriter:
         self._lock, self._codec, self._header = lock, codec, header
         self._options, self._named = options, named
         self._file: SegmentWriter | None = None
-        self._syncing: asyncio.Future[None] | None = None
-        self._is_queued = False
+        self._disk = DiskSync(self._open_file)
         self._failed_at: float | None = None
         self._lost = self.unrecorded = 0
         self._closed_bytes = 0
@@ -189,7 +188,7 @@ class JournalWriter:
         if not self._options.events:
             records = [each for each in records if type(each) in LASTING]
         if not records:
-            return self._pending()
+            return self._disk.pending
         values = self._codec.values
         spelt = [spell(record, values) for record in records]
         return self._commit(spelt, durable=durable)
@@ -202,7 +201,7 @@ class JournalWriter:
         write, file, joined = self._write_received, self._file, b"".join(packets)
         if write is None or file is None or len(joined) > LARGEST:
             if not self._options.events:
-                return self._pending()
+                return self._disk.pending
             record = [RECEIVED, self.joined(packets)]
             return self._commit([record], durable=False)
         written = write(file.fd, joined, len(joined))
@@ -214,8 +213,7 @@ class JournalWriter:
         file.size += written
         if file.size >= SEGMENT:
             self.needs_checkpoint = True
-        syncing = self._syncing
-        return None if syncing is None or syncing.done() else syncing
+        return self._disk.pending
 
     def joined(self, packets: list[bytes]) -> bytes:
         """Return packets in one, the large ones by their names, where that is wanted."""
@@ -269,9 +267,13 @@ class JournalWriter:
             file.close()
             self._closed_bytes += file.size
             self._file = self._write_received = None
+        self._disk.close()
         self._lock.close()
 
     # ------------------------------------------------------------------------ inside
+
+    def _open_file(self) -> int | None:
+        return None if self._file is None else self._file.fd
 
     def _commit(
         self, spelt: list[list[Any]], *, durable: bool
@@ -291,9 +293,8 @@ class JournalWriter:
             return None
         sync = self._options.sync
         if sync == "always" or (durable and sync == "durable"):
-            return self._sync()
-        syncing = self._syncing
-        return None if syncing is None or syncing.done() else syncing
+            return self._disk.sync()
+        return self._disk.pending
 
     def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
         turn = [*self._times.passed(), spelt]
@@ -361,27 +362,3 @@ class JournalWriter:
             self.needs_checkpoint = True
         self._lost += records
         self.unrecorded += records
-
-    def _pending(self) -> Awaitable[None] | None:
-        """Return what later effects wait for: those before them leave first."""
-        syncing = self._syncing
-        return None if syncing is None or syncing.done() else syncing
-
-    def _sync(self) -> Awaitable[None]:
-        """Sync what is written, in a thread; what comes meanwhile shares the next time."""
-        if not self._is_queued or self._syncing is None:
-            self._is_queued = True
-            self._syncing = asyncio.ensure_future(self._sync_after(self._pending()))
-        return self._syncing
-
-    async def _sync_after(self, before: Awaitable[None] | None) -> None:
-        if before is not None:
-            await before
-        self._is_queued = False
-        if self._file is None:
-            return  # it was synced when it was closed
-        fd = os.dup(self._file.fd)  # the segment may be closed meanwhile
-        try:
-            await asyncio.get_running_loop().run_in_executor(None, os.fdatasync, fd)
-        finally:
-            os.close(fd)

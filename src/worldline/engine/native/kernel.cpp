@@ -12,6 +12,7 @@
 
 #include "kernel/breadth_first.hpp"
 #include "kernel/consequence.hpp"
+#include "kernel/disk_sync.hpp"
 #include "kernel/journal_block.hpp"
 #include "kernel/tables.hpp"
 #include "kernel/decoder.hpp"
@@ -359,6 +360,12 @@ int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* argume
 int64_t wl_journal_write(int64_t* times, uint8_t* room, int32_t file, const uint8_t* packets,
                          int64_t size) {
     return write_journal_block(times, room, file, packets, static_cast<size_t>(size));
+}
+
+// Syncs a file in another thread, which then sends two numbers to a socket: a ticket, and
+// that of an error, or 0. Returns 0 if that will be. Only one thread may call it.
+int32_t wl_sync(int32_t file, int32_t told, int64_t ticket) {
+    return sync_later(file, told, ticket);
 }
 
 }  // extern "C"
