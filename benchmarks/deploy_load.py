@@ -352,7 +352,7 @@ class Syncs:
         try:
             yield
         finally:
-            DiskSync._begin, DiskSync._end = begin, end  # type: ignore[assignment, method-assign]
+            DiskSync._begin, DiskSync._end = begin, end  # type: ignore[method-assign]
 
     def measured(self) -> Row:
         """Return the means: some take as long as the disk does, others nearly nothing."""
