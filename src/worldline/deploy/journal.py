@@ -21,13 +21,13 @@ from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
 from worldline.deploy.segment_file import SegmentWriter, compress_later
-from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteReceived
+from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import lasting_words
-from worldline.trace.journal.messagepack import pack
+from worldline.trace.journal.messagepack import Raw, pack
 from worldline.trace.journal.records import (
     RECEIVED,
     CheckpointRecord,
@@ -95,7 +95,8 @@ class JournalWriter:
         self._lost = self.unrecorded = 0
         self._closed_bytes = 0
         self._times = TurnTimes()
-        self._write_received: WriteReceived | None = None
+        self._write_packets: WriteBlock | None = None
+        self._write_records: WriteBlock | None = None
         self.records: list[JournalRecord] = []
         self.needs_checkpoint = False
 
@@ -198,7 +199,7 @@ class JournalWriter:
 
         Most turns of most nodes are such: there is less to be done.
         """
-        write, file, joined = self._write_received, self._file, b"".join(packets)
+        write, file, joined = self._write_packets, self._file, b"".join(packets)
         if write is None or file is None or len(joined) > LARGEST:
             if not self._options.events:
                 return self._disk.pending
@@ -207,8 +208,7 @@ class JournalWriter:
         written = write(file.fd, joined, len(joined))
         if written < 0:
             file.cut()
-            error = OSError(-written, os.strerror(-written))
-            self._fail(error, len(packets), durable=False)
+            self._fail(_error(written), len(packets), durable=False)
             return None
         file.size += written
         if file.size >= SEGMENT:
@@ -242,7 +242,8 @@ class JournalWriter:
         try:
             self._roll(records)
         except OSError:
-            self._failed_at, self._write_received = time.monotonic(), None
+            self._failed_at = time.monotonic()
+            self._be_careful()
             self.needs_checkpoint = False
             return
         if self._failed_at is not None:
@@ -251,7 +252,7 @@ class JournalWriter:
                 "are not in it"
             )
         self._failed_at, self._lost = None, 0
-        self._may_be_quick()
+        self._be_quick()
         self.needs_checkpoint = False
 
     def close(self, reason: str | None) -> None:
@@ -266,7 +267,8 @@ class JournalWriter:
                         os.fdatasync(file.fd)
             file.close()
             self._closed_bytes += file.size
-            self._file = self._write_received = None
+            self._file = None
+            self._be_careful()
         self._disk.close()
         self._lock.close()
 
@@ -278,14 +280,13 @@ class JournalWriter:
     def _commit(
         self, spelt: list[list[Any]], *, durable: bool
     ) -> Awaitable[None] | None:
-        block = self._block(spelt, durable=durable)
         try:
             if self._failed_at is not None:
                 raise OSError("it failed before")
             if self._file is None:
-                self._begin(block)
+                self._begin(self._block(spelt, durable=durable))
             else:
-                self._file.append(block)
+                self._append(self._file, spelt, durable=durable)
                 if self._file.size >= SEGMENT:
                     self.needs_checkpoint = True
         except OSError as error:
@@ -296,23 +297,44 @@ class JournalWriter:
             return self._disk.sync()
         return self._disk.pending
 
+    def _append(
+        self, file: SegmentWriter, spelt: list[list[Any]], *, durable: bool
+    ) -> None:
+        write, is_shared = self._write_records, durable and share(spelt)
+        packed = pack(spelt)
+        if write is None or is_shared or len(packed) > LARGEST:
+            file.append(self._framed(packed, is_shared=is_shared))
+            return
+        written = write(file.fd, packed, len(packed))
+        if written < 0:
+            file.cut()
+            raise _error(written)
+        file.size += written
+
     def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
-        turn = [*self._times.passed(), spelt]
-        if durable and share(spelt):
-            turn.append(SHARED)
-        return frame_block(pack(turn))
+        is_shared = durable and share(spelt)
+        return self._framed(pack(spelt), is_shared=is_shared)
+
+    def _framed(self, packed: bytes, *, is_shared: bool) -> bytes:
+        turn = [*self._times.passed(), Raw(packed)]
+        return frame_block(pack([*turn, SHARED] if is_shared else turn))
 
     def _begin(self, block: bytes) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
         folder = self._lock.folder
         self._file = SegmentWriter.create(folder, self._header, block)
-        self._may_be_quick()
+        self._be_quick()
 
-    def _may_be_quick(self) -> None:
-        """Let the kernel write turns of messages alone, if they are written as they came."""
-        options = self._options
+    def _be_quick(self) -> None:
+        """Let the kernel write what it can, from now on."""
+        options, times = self._options, self._times
+        self._write_records = times.write_records
         if options.events and options.sync != "always" and options.contents == "all":
-            self._write_received = self._times.write_received
+            self._write_packets = times.write_packets
+
+    def _be_careful(self) -> None:
+        """Let nothing be written without asking whether anything can be."""
+        self._write_packets = self._write_records = None
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
@@ -357,8 +379,14 @@ class JournalWriter:
                 f"{node}: its journal cannot be written ({said}); it goes on "
                 "without, and tries again each second"
             )
-            self._failed_at, self._write_received = now, None
+            self._failed_at = now
+            self._be_careful()
         elif now - self._failed_at >= _AGAIN_S:
             self.needs_checkpoint = True
         self._lost += records
         self.unrecorded += records
+
+
+def _error(written: int) -> OSError:
+    """Return the error that the kernel has met instead of writing."""
+    return OSError(-written, os.strerror(-written))

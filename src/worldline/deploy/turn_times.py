@@ -1,4 +1,4 @@
-"""The times of turns as their blocks have them, and how the kernel writes the usual block.
+"""The times of turns as their blocks have them, and how the kernel writes a block.
 
 In most turns of most nodes messages come in, and nothing has to be said of them. The
 compiled kernel makes their block, writes it, and writes what messages share once
@@ -17,10 +17,10 @@ from typing import final
 from worldline.engine.native.library import KernelMissing, library
 
 LARGEST = 64 << 10
-"""Bytes of packets in a block that the kernel writes."""
+"""Bytes of what the kernel makes a block of."""
 
-WriteReceived = Callable[[int, bytes, int], int]
-"""Writes a block to a file of a number, for so many bytes of packets; returns its bytes, or
+WriteBlock = Callable[[int, bytes, int], int]
+"""Writes a block to the file of a number, made of so many bytes; returns how long it is, or
 the number of an error, negative."""
 
 
@@ -30,15 +30,16 @@ class TurnTimes:
 
     Attributes
     ----------
-    write_received
-        Writes the block of a turn, with its times; None without the kernel, or where it
-        does not know files.
+    write_packets, write_records
+        Write the block of a turn, with its times: of packets that came in, or of a list of
+        records. None without the kernel, or where it does not know files.
     """
 
     def __init__(self) -> None:
         self._last = (ctypes.c_int64 * 2)()
         self._room = (ctypes.c_char * (64 + 3 * LARGEST))()
-        self.write_received = self._made_by_kernel()
+        self.write_packets = self._by_kernel(0)
+        self.write_records = self._by_kernel(1)
 
     def begin(self) -> None:
         """Begin a segment."""
@@ -52,7 +53,7 @@ class TurnTimes:
         self._last[:] = [clock, offset]
         return passed
 
-    def _made_by_kernel(self) -> WriteReceived | None:
+    def _by_kernel(self, is_list: int) -> WriteBlock | None:
         try:
             write = library().wl_journal_write
         except KernelMissing:
@@ -60,4 +61,4 @@ class TurnTimes:
         if os.name != "posix":
             return None
         last, room = ctypes.addressof(self._last), ctypes.addressof(self._room)
-        return partial(write, last, room)
+        return partial(write, last, room, is_list)

@@ -354,12 +354,13 @@ int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* argume
     return keep_watch(number, seconds, arguments, environment);
 }
 
-// Writes the block of a turn to the file of a journal, from packets, and returns how long it
-// is; or the number of an error, negative. `times` has those of the turn before, and then of
-// this one. There must be room for 64 bytes, and three times the size of the packets.
-int64_t wl_journal_write(int64_t* times, uint8_t* room, int32_t file, const uint8_t* packets,
-                         int64_t size) {
-    return write_journal_block(times, room, file, packets, static_cast<size_t>(size));
+// Writes the block of a turn to the file of a journal and returns how long it is; or the number
+// of an error, negative. It is made of packets, or of the list of its records. `times` has
+// those of the turn before, and then of this one. There must be room for 64 bytes, and three
+// times the size of what it is made of.
+int64_t wl_journal_write(int64_t* times, uint8_t* room, int32_t is_list, int32_t file,
+                         const uint8_t* bytes, int64_t size) {
+    return write_journal_block(times, room, is_list != 0, file, bytes, static_cast<size_t>(size));
 }
 
 // Syncs a file in another thread, which then sends two numbers to a socket: a ticket, and

@@ -81,7 +81,10 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_ends": (None, [c_void_p, _INT64S]),
     "wl_walks_path": (c_int64, [c_void_p, POINTER(_INT32S)]),
     "wl_walks_row": (None, [c_void_p, c_int64, _INT32S]),
-    "wl_journal_write": (c_int64, [c_void_p, c_void_p, c_int32, c_char_p, c_int64]),
+    "wl_journal_write": (
+        c_int64,
+        [c_void_p, c_void_p, c_int32, c_int32, c_char_p, c_int64],
+    ),
     "wl_sync": (c_int32, [c_int32, c_int32, c_int64]),
     "wl_keep_watch": (c_int32, [c_void_p, c_double, _STRINGS, _STRINGS]),
 }

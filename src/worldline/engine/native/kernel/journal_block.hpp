@@ -1,5 +1,5 @@
-// The block of a turn in which messages came in and nothing has to be said of them, made and
-// written.
+// The block of a turn, made and written: of messages that came in, of which nothing has to be
+// said, or of any records.
 //
 // trace/journal/segments.py says what a block is, and trace/journal/alike.py what stands for
 // messages that are alike. Lists, numbers and bytes are MessagePack.
@@ -118,11 +118,17 @@ class JournalBlock {
         at_ = out + kHead;
         *at_++ = 0x93;
         at_ = put_int(put_int(at_, clock), offset);
-        list_ = at_++;
     }
 
-    // Returns the bytes of the block; -1 if these are no packets.
-    int64_t of(const uint8_t* packets, size_t size) {
+    // Returns the bytes of the block for a list of records, as MessagePack has it.
+    int64_t of_records(const uint8_t* records, size_t size) {
+        append(records, size);
+        return finish();
+    }
+
+    // Returns the bytes of the block for some packets; -1 if they are none.
+    int64_t of_packets(const uint8_t* packets, size_t size) {
+        uint8_t* const list = at_++;
         const uint8_t* const end = packets + size;
         while (packets != end) {
             const size_t left = static_cast<size_t>(end - packets);
@@ -132,6 +138,7 @@ class JournalBlock {
             packets += whole;
         }
         end_record();
+        at_ = put_list(list, 1, records_);
         return finish();
     }
 
@@ -205,7 +212,6 @@ class JournalBlock {
     }
 
     int64_t finish() {
-        at_ = put_list(list_, 1, records_);
         const size_t size = static_cast<size_t>(at_ - out_) - kHead;
         put_big_endian(out_, size, 4);
         put_big_endian(out_ + 4, crc32(out_ + kHead, size), 4);
@@ -214,8 +220,7 @@ class JournalBlock {
 
     uint8_t* out_;
     uint8_t* at_;
-    uint8_t* list_;               // of the records
-    uint8_t* record_ = nullptr;   // of messages that are alike
+    uint8_t* record_ = nullptr;  // of messages that are alike
     uint64_t records_ = 0, alike_ = 0;
     UsualPacket last_;
     const uint8_t* plain_ = nullptr;  // packets as they came in
@@ -237,12 +242,13 @@ constexpr clockid_t kMonotonic = CLOCK_UPTIME_RAW;  // as Python has it
 constexpr clockid_t kMonotonic = CLOCK_MONOTONIC;
 #endif
 
-// Writes the block of a turn to a file. Returns how long it is; or the number of an error,
-// negative: then a part of it may have been written.
-inline int64_t write_journal_block(int64_t* times, uint8_t* room, int file,
-                                   const uint8_t* packets, size_t size) {
+// Writes the block of a turn to a file: of packets, or of a list of records. Returns how long
+// it is; or the number of an error, negative: then a part of it may have been written.
+inline int64_t write_journal_block(int64_t* times, uint8_t* room, bool is_list, int file,
+                                   const uint8_t* bytes, size_t size) {
     const int64_t clock = nanoseconds(kMonotonic), offset = nanoseconds(CLOCK_REALTIME) - clock;
-    const int64_t length = JournalBlock(room, clock - times[0], offset - times[1]).of(packets, size);
+    JournalBlock block(room, clock - times[0], offset - times[1]);
+    const int64_t length = is_list ? block.of_records(bytes, size) : block.of_packets(bytes, size);
     if (length < 0) return -EINVAL;
     times[0] = clock;
     times[1] = offset;
@@ -256,7 +262,7 @@ inline int64_t write_journal_block(int64_t* times, uint8_t* room, int file,
 
 #else
 
-inline int64_t write_journal_block(int64_t*, uint8_t*, int, const uint8_t*, size_t) {
+inline int64_t write_journal_block(int64_t*, uint8_t*, bool, int, const uint8_t*, size_t) {
     return -ENOSYS;
 }
 
