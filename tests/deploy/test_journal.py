@@ -6,6 +6,7 @@ import asyncio
 import resource
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from worldline.trace.journal.checkpoints import (
     unpack_checkpoint,
 )
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.messagepack import pack, unpack
 from worldline.trace.journal.reading import Turn, nodes_of, read_node
 from worldline.trace.journal.records import (
     AnswersRecord,
@@ -43,7 +45,14 @@ from worldline.trace.journal.records import (
     StartedRecord,
     StoppedRecord,
 )
-from worldline.trace.journal.segments import MAGIC
+from worldline.trace.journal.segments import (
+    ABSOLUTE,
+    MAGIC,
+    Blocks,
+    frame_block,
+    opening,
+    parse_header,
+)
 
 A, B = wl.ids("a", "b/..")
 
@@ -117,6 +126,19 @@ def test_every_record_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [turn.records for turn in turns] == [EVERY[:3], EVERY[3:]]
     assert turns[0].monotonic_ns < turns[1].monotonic_ns
     assert [folder.name for folder in nodes_of(tmp_path)] == ["a"]
+
+
+def test_a_journal_of_the_first_version_has_its_times_as_they_were(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, EVERY[:1])
+    blocks = [*Blocks(path, path.read_bytes(), is_last=True, partial=False)]
+    header = replace(parse_header(path, blocks[0].content), version=ABSOLUTE)
+    _, _, started = unpack(blocks[1].content)
+    turns = [[1_000 + number, 5_000 + number, started] for number in range(3)]
+    made = (frame_block(pack(turn)) for turn in turns)
+    path.write_bytes(opening(header) + b"".join(made))
+    assert [turn[:2] for turn in read(tmp_path)] == [tuple(t[:2]) for t in turns]
 
 
 def test_names_of_nodes_make_no_paths(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-// The plain C functions of the compiled kernel: the loops under the tabulated world.
+// The plain C functions of the compiled kernel: the loops under the tabulated world; and what a
+// host writes to its journals, at the end.
 //
 // It works on integers only and mirrors the tables of engine/tables.py. What it lacks is
 // reported as a miss; Python works it out and encodes it as commands, which are decoded
