@@ -177,8 +177,8 @@ ONE = [ALIKE, 1, 1, 3, 0, 1, 1_000, 5, VALUE, 4]
     [
         ONE[:6],
         [*ONE[:3], -1, *ONE[4:]],
-        [*ONE[:1], b"1", *ONE[2:]],
-        [*ONE[:1], True, *ONE[2:]],
+        [*ONE[:3], True, *ONE[4:]],
+        [*ONE[:6], b"1", *ONE[7:]],
         ONE[:-1],
         [*ONE, 1],
         [*ONE, -1, 5, VALUE, 4],

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from worldline.trace.journal.frames import MESSAGE, packet
+from worldline.trace.journal.frames import LENGTH, MESSAGE
 from worldline.trace.journal.messagepack import pack
 from worldline.trace.json_checks import Malformed
 
@@ -32,19 +32,23 @@ def packets_of(spelt: Sequence[Any]) -> bytes:
     Malformed
         If it stands for none.
     """
-    if len(spelt) < _HEAD or set(map(type, spelt[:_HEAD])) != {int}:
+    if len(spelt) < _HEAD:
         raise Malformed("", "messages that are alike in nothing")
-    _, sender, life, fields, place, number, time = spelt[:_HEAD]
+    _, sender, life, fields, place, number, time, *rest = spelt
+    # Whoever reads the packets looks at all else.
+    if type(fields) is not int or fields < 0 or type(time) is not int:
+        raise Malformed("", "messages that are alike, without their shape")
     step = fields + 1
-    if fields < 0 or (len(spelt) - _HEAD + 1) % step:
+    if (len(rest) + 1) % step:
         raise Malformed("", "messages that are alike, with fields of others")
     made = []
     try:
-        for at in range(_HEAD - 1, len(spelt), step):
-            if at >= _HEAD:
-                time += _later(spelt[at])
-            frame = MESSAGE, sender, life, time, place, None, "", number
-            made.append(packet(pack((*frame, *spelt[at + 1 : at + step]))))
+        for at in range(0, len(rest) + 1, step):
+            if at:
+                time += _later(rest[at - 1])
+            head = MESSAGE, sender, life, time, place, None, "", number
+            frame = pack((*head, *rest[at : at + fields]))
+            made.append(len(frame).to_bytes(LENGTH, "big") + frame)
     except OverflowError:
         raise Malformed("", "messages that are alike, of no time") from None
     return b"".join(made)
