@@ -3,8 +3,8 @@
 //
 // It works on integers only and mirrors the tables of engine/tables.py. What it lacks is
 // reported as a miss; Python works it out and encodes it as commands, which are decoded
-// here, and the rows concerned are tried again. It must agree with the loops in Python in every result. Nothing here calls
-// Python, so one library serves every version of it.
+// here, and the rows concerned are tried again. It must agree with the loops in Python in
+// every result. Nothing here calls Python, so one library serves every version of it.
 
 #include <cstdint>
 #include <cstring>
@@ -365,7 +365,7 @@ int64_t wl_journal_write(int64_t* times, uint8_t* room, int32_t is_list, int32_t
 }
 
 // Syncs a file in another thread, which then sends two numbers to a socket: a ticket, and
-// that of an error, or 0. Returns 0 if that will be. Only one thread may call it.
+// that of an error, or 0. Returns 0 if that will be.
 int32_t wl_sync(int32_t file, int32_t told, int64_t ticket) {
     return sync_later(file, told, ticket);
 }

@@ -123,8 +123,10 @@ class DiskSync {
 
 // As `DiskSync::ask`, in threads that last as long as the process; 0 if that will be.
 inline int32_t sync_later(int32_t file, int32_t told, int64_t ticket) {
+    static std::mutex mutex;
     static pid_t process = 0;
     static DiskSync* threads = nullptr;
+    const std::lock_guard<std::mutex> held(mutex);
     if (process != ::getpid()) {  // a child has none of its parent's threads
         threads = new (std::nothrow) DiskSync;
         process = ::getpid();
