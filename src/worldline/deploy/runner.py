@@ -289,8 +289,10 @@ class NodeRunner:
         present = self._present
         if present is None or present.journal is None:
             return
-        journal, saving = present.journal, present.life.saving
-        every = self._setup.every
+        journal, every = present.journal, self._setup.every
+        if not journal.needs_checkpoint and every is None:
+            return
+        saving = present.life.saving
         is_due = journal.needs_checkpoint or (
             every is not None and saving.since >= every
         )
