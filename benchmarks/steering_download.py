@@ -32,6 +32,7 @@ from worldline.zoo.bullet.protocol import Bullet
 
 NODES, BLOCKS = 8, 128
 CASES = ("predict", "check", "steer")
+LATENCY = "uniform 10ms 50ms"
 
 
 @wl.message
