@@ -25,7 +25,7 @@ NODES = 25
 PERIODS = (0.1, 0.02)
 """Seconds between two probes of a node."""
 
-JOINS_S, LASTS_S = 8.0, 6.0
+JOINS_S, LASTS_S = 4.0, 4.0
 """Seconds until it is taken that all have joined, and for which it is measured then."""
 
 CASES = ("predict", "check", "steer")

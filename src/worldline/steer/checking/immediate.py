@@ -36,6 +36,7 @@ from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.attending import Ears
 from worldline.steer.snapshots.records import MemberRecord
+from worldline.steer.watched import watched_by
 from worldline.worlds.attention import Vet
 from worldline.worlds.companions import Beside, Effects, Instead
 
@@ -106,6 +107,8 @@ class ImmediateCheck:
         on_unseen: Literal["allow", "refuse"] = "allow",
         refuse: Collection[str] | None = None,
     ) -> None:
+        # Which fields the system's own properties read is known from their code.
+        self._reads = watched_by(system).fields if properties is None else None
         if properties is None:
             properties = [
                 prop for prop in system.properties if prop.kind is PropertyKind.SAFETY
@@ -245,7 +248,7 @@ class ImmediateCheck:
         if one is None:
             system = self._system
             index = system.index[beside.me]
-            stand = Standpoint(system, index, beside.node)
+            stand = Standpoint(system, index, beside.node, self._reads)
             judge = NodeJudge(stand, self._properties, self.errors)
             one = self._ones[beside.me] = CheckedNode(index, judge)
             self.counts.setdefault(beside.me, CheckCounts())

@@ -28,6 +28,8 @@ class Standpoint:
         The index of the node.
     node
         Its object, whose fields are read as they are at the time.
+    reads
+        The fields, by name, that anybody reads; None for all.
 
     Attributes
     ----------
@@ -37,8 +39,11 @@ class Standpoint:
         The indices of the nodes that are known, in order.
     """
 
-    def __init__(self, system: System, me: int, node: Any) -> None:
+    def __init__(
+        self, system: System, me: int, node: Any, reads: frozenset[str] | None = None
+    ) -> None:
         self.system, self.me, self.node = system, me, node
+        self._reads = reads
         self.first = system.layout.first
         self.parts = system.types[me].parts
         self.present: tuple[int, ...] = (me,)
@@ -54,13 +59,27 @@ class Standpoint:
         changed = [
             n
             for n in before.keys() | now.keys()
-            if n not in before or n not in now or _differs(before[n], now[n])
+            if n not in before or n not in now or self._differs(n, before[n], now[n])
         ]
         for index in changed:
             self._others.pop(index, None)
         self._records = now
         self.present = tuple(sorted((self.me, *now)))
         return changed
+
+    def _differs(self, index: int, one: MemberRecord, other: MemberRecord) -> bool:
+        """Say whether a property can tell two checkpoints of a node from each other."""
+        if one is other:
+            return False
+        if one.timers != other.timers or one.positions != other.positions:
+            return True
+        if one.local == other.local:
+            return False
+        if self._reads is None:
+            return True
+        names = self.system.types[index].identity
+        values = zip(names, one.local[1:], other.local[1:], strict=True)
+        return any(a != b and name in self._reads for name, a, b in values)
 
     def set_timers(self, timers: Iterable[PendingTimer]) -> None:
         """Say which timers of the node are set."""
@@ -128,15 +147,6 @@ class Standpoint:
         hidden.status = Status.UP
         made: Hidden = hidden
         return made
-
-
-def _differs(one: MemberRecord, other: MemberRecord) -> bool:
-    """Say whether a property can tell two checkpoints of a node from each other."""
-    return one is not other and (
-        one.local != other.local
-        or one.timers != other.timers
-        or one.positions != other.positions
-    )
 
 
 def _field(node: Any, path: tuple[str, ...]) -> Any:
