@@ -28,13 +28,20 @@ from worldline.deploy.runner import NodeRunner
 
 TURN, CHUNK = 64, 64 * 1_600
 
-HOOKED = ((NodeLife, "_deliver"), (NodeExecution, "happen"), (NodeRunner, "_leave"))
+HOOKED = (
+    (NodeLife, "_deliver"),
+    (NodeExecution, "run"),
+    (NodeExecution, "happen"),
+    (NodeRunner, "_leave"),
+)
 """The functions that have something to do with companions, on the way of an event."""
 
-NOBODY = dict.fromkeys(("is_watched", "_before", "extensions", "seen"))
+NOBODY = dict.fromkeys(
+    ("watching", "_attention", "_before", "_attended", "attention", "seen")
+)
 """What is asked for companions, by name; the answer is None where there are none."""
 
-ANSWERS = ("instead", "plain")
+ANSWERS = ("instead", "plain", "watching", "attention")
 """Where the answers are kept: None, then."""
 
 

@@ -1,27 +1,33 @@
 """What steering costs a node that runs: processor time for each message, on real sockets.
 
-A host with nothing beside it and one with something take turns in one process, so that each
-pair is of one moment. Processor seconds are those of the host's process; the predictor is
-another, at nice 19. Handlers do next to nothing, so that shares are of the least that a
-message can cost. Medians, and between which the middle half is.
+Processor seconds are those of the host's process; the predictor is another, at nice 19.
+Medians, and between which the middle half is.
 
-    python benchmarks/steering_cost.py                       all
-    python benchmarks/steering_cost.py --cases predictor     some
-    python benchmarks/steering_cost.py --write               into docs/results.md
+First the least that a message can cost: handlers that do next to nothing, many messages in
+each round of the loop, always something to do; hosts with something beside them and without
+take turns in one process, so that each pair is of one moment. Then services that run:
+RandTree at its own rate (`steering_service`) and a download (`steering_download`).
+
+    python benchmarks/steering_cost.py                                 all
+    python benchmarks/steering_cost.py messages --cases predictor      some
+    python benchmarks/steering_cost.py --write                         into docs/results.md
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
 from benchmarks.results import Part
-from benchmarks.spread import in_turns, run_tables, table, told
+from benchmarks.spread import Row, in_turns, measured, run_tables, table, told
 
-from benchmarks import steering_load
+from benchmarks import steering_download, steering_load, steering_service
 
 measure = partial(in_turns, __file__)
 
@@ -31,8 +37,9 @@ BESIDE = {
     "snapshots": "snapshots",
     "predictor": "a predictor that is always asked, against snapshots alone",
     "predict": "mode predict",
-    "check": "mode check",
-    "steer": "mode steer",
+    "check": "mode check, each message writes what a property reads",
+    "check-quiet": "mode check, none does",
+    "steer": "mode steer, each message writes what a property reads",
 }
 
 
@@ -71,7 +78,78 @@ def messages(part: Part, given: argparse.Namespace) -> None:
     part.say(table((*head, "predictions", "load"), rows))
 
 
+def service(part: Part, given: argparse.Namespace) -> None:
+    """What a message of RandTree costs at its own rate."""
+    rows = []
+    for period in steering_service.PERIODS:
+        for case in steering_service.CASES:
+            pairs = paired("service", given.runs, case, period=period)
+            rows.append(
+                (
+                    f"{statistics.median(two['rate'] for _, two in pairs):,.0f}",
+                    f"mode {case}",
+                    len(pairs),
+                    *_compared(pairs, "each_us", ".0f"),
+                    *(
+                        told([pair[which]["cpu_ms"] for pair in pairs])
+                        for which in (0, 1)
+                    ),
+                    f"{max(row['load'] for pair in pairs for row in pair):.1f}",
+                )
+            )
+    part.say(
+        f"A message of RandTree, {steering_service.NODES} nodes in one process, streams; "
+        f"{steering_service.LASTS_S:g} s each:"
+    )
+    head = ("messages/s", "beside", "pairs", "CPU us, without", "with it", "CPU %")
+    part.say(table((*head, "CPU ms/s, without", "with it", "load"), rows))
+
+
+def download(part: Part, given: argparse.Namespace) -> None:
+    """What a download takes."""
+    rows = []
+    for latency in ("", steering_download.LATENCY):
+        for case in steering_download.CASES:
+            pairs = paired("download", given.runs, case, latency=latency)
+            rows.append(
+                (
+                    latency or "none",
+                    f"mode {case}",
+                    len(pairs),
+                    *_compared(pairs, "cpu", ".2f"),
+                    *_compared(pairs, "wall", ".2f"),
+                    f"{max(row['load'] for pair in pairs for row in pair):.1f}",
+                )
+            )
+    part.say(
+        f"Bullet', {steering_download.NODES} nodes in one process, a file of 2 MB, streams:"
+    )
+    head = ("latency", "beside", "pairs", "CPU s, without", "with it", "CPU %")
+    part.say(table((*head, "wall s, without", "with it", "wall %", "load"), rows))
+
+
+def paired(what: str, count: int, case: str, **given: Any) -> list[tuple[Row, Row]]:
+    """Measure with nothing and with what a case says, both at once, so many times."""
+    pairs, run = [], partial(measured, __file__, what, **given)
+    with ThreadPoolExecutor(2) as both:
+        for number in range(count):
+            order = ("nothing", case) if number % 2 else (case, "nothing")
+            begun = {one: both.submit(run, case=one) for one in order}
+            pairs.append((begun["nothing"].result(), begun[case].result()))
+            print(f"{case} {number + 1}/{count}", end="\r", file=sys.stderr, flush=True)
+    return pairs
+
+
+def _compared(pairs: list[tuple[Row, Row]], what: str, form: str) -> tuple[str, ...]:
+    return (
+        told([bare[what] for bare, _ in pairs], form),
+        told([other[what] for _, other in pairs], form),
+        told([100 * (other[what] / bare[what] - 1) for bare, other in pairs], "+.1f"),
+    )
+
+
 def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--runs", type=int, default=20, help="pairs of services")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--cases", nargs="+", choices=[*BESIDE], default=[*BESIDE])
@@ -83,7 +161,11 @@ if __name__ == "__main__":
     run_tables(
         __file__,
         __doc__,
-        {"messages": messages},
-        {"messages": steering_load.measure},
+        {"messages": messages, "service": service, "download": download},
+        {
+            "messages": steering_load.measure,
+            "service": steering_service.measure,
+            "download": steering_download.measure,
+        },
         _declare,
     )

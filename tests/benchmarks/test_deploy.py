@@ -32,7 +32,7 @@ def loaded(function: Callable[..., Any]) -> set[object]:
 def test_what_asks_for_companions_is_left_out_and_nothing_else():
     whole = loaded(NodeExecution.happen)
     bare = loaded(deploy_hooks.bare(NodeExecution.happen))
-    asks = {"_gate", "_vet", "_numbers", "seen", "is_watched", "_before", "_plain_of"}
+    asks = {"watching", "_happen_beside"}
     assert asks <= whole
     assert not asks & bare
     assert {"perform", "_settle", "_fail", "_begin"} <= bare < whole | {None}

@@ -145,7 +145,7 @@ def test_where_nothing_is_durable_a_node_goes_on_with_a_gap(
     async def main() -> None:
         async with wl.Host(made, record=tmp_path, say=said.append) as host:
             limit(SMALL)
-            await ask(host, "note", answers, 200)
+            await ask(host, "note", answers, 500)
             await until(lambda: len(last_of_each(said)) == 2)
             limit(resource.RLIM_INFINITY)
             while not all("goes on;" in last for last in last_of_each(said)):
@@ -186,7 +186,7 @@ def test_where_that_is_asked_a_node_stops_with_its_journal(
 
 @pytest.mark.slow
 def test_the_command_ends_with_2_and_what_it_recorded_replays(tmp_path: Path):
-    words = f"run {__name__}:system --rate 400 --seconds 1 --record rec --together"
+    words = f"run {__name__}:system --rate 1000 --seconds 1.5 --record rec --together"
     # Compiled modules are written in part, too, and then taken for whole.
     given = {
         "PYTHONPATH": str(Path(__file__).parents[2]),

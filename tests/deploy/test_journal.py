@@ -6,6 +6,7 @@ import asyncio
 import resource
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from worldline.trace.journal.checkpoints import (
     unpack_checkpoint,
 )
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.messagepack import pack, unpack
 from worldline.trace.journal.reading import Turn, nodes_of, read_node
 from worldline.trace.journal.records import (
     AnswersRecord,
@@ -43,7 +45,14 @@ from worldline.trace.journal.records import (
     StartedRecord,
     StoppedRecord,
 )
-from worldline.trace.journal.segments import MAGIC
+from worldline.trace.journal.segments import (
+    ABSOLUTE,
+    MAGIC,
+    Blocks,
+    frame_block,
+    opening,
+    parse_header,
+)
 
 A, B = wl.ids("a", "b/..")
 
@@ -117,6 +126,19 @@ def test_every_record_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [turn.records for turn in turns] == [EVERY[:3], EVERY[3:]]
     assert turns[0].monotonic_ns < turns[1].monotonic_ns
     assert [folder.name for folder in nodes_of(tmp_path)] == ["a"]
+
+
+def test_a_journal_of_the_first_version_has_its_times_as_they_were(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, EVERY[:1])
+    blocks = [*Blocks(path, path.read_bytes(), is_last=True, partial=False)]
+    header = replace(parse_header(path, blocks[0].content), version=ABSOLUTE)
+    _, _, started = unpack(blocks[1].content)
+    turns = [[1_000 + number, 5_000 + number, started] for number in range(3)]
+    made = (frame_block(pack(turn)) for turn in turns)
+    path.write_bytes(opening(header) + b"".join(made))
+    assert [turn[:2] for turn in read(tmp_path)] == [tuple(t[:2]) for t in turns]
 
 
 def test_names_of_nodes_make_no_paths(tmp_path: Path) -> None:
@@ -207,8 +229,8 @@ def test_a_segment_that_is_compressed_meanwhile_is_read_all_the_same(
 
 def test_messages_alone_are_written_as_any_turn_is(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path)
-    writer.commit_received(PACKET)  # makes the file
-    writer.commit_received(PACKET * 2)
+    writer.commit_received([PACKET])  # makes the file
+    writer.commit_received([PACKET] * 2)
     size = writer.bytes_written
     writer.close(None)
     expected = [ReceivedRecord(PACKET), ReceivedRecord(PACKET * 2)]
@@ -218,7 +240,7 @@ def test_messages_alone_are_written_as_any_turn_is(tmp_path: Path) -> None:
 
 def test_without_events_messages_alone_are_not_written(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path, JournalOptions(run="r", events=False))
-    assert writer.commit_received(PACKET) is None
+    assert writer.commit_received([PACKET]) is None
     assert writer.bytes_written == 0
     writer.close(None)
 
@@ -293,19 +315,30 @@ def _tails(data: bytes, last: int) -> Iterator[bytes]:
             yield data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
 
 
+@pytest.mark.parametrize("alone", [False, True])
 def test_of_a_journal_that_is_torn_at_its_end_the_last_block_is_lost_at_most(
-    tmp_path: Path,
+    tmp_path: Path, *, alone: bool
 ) -> None:
-    file = written(tmp_path, EVERY[:1], [ReceivedRecord(PACKET)])
-    last = file.stat().st_size
-    file = written(tmp_path / "more", EVERY[:1], [ReceivedRecord(PACKET)], EVERY[2:4])
-    data = file.read_bytes()
-    for torn in _tails(data, last):
+    writer, _ = opened(tmp_path)
+    writer.records = EVERY[:1]
+    writer.commit()
+    writer.records = [ReceivedRecord(PACKET)]
+    writer.commit()
+    last = writer.bytes_written
+    if alone:
+        small = CODEC.packet(1, 1, 200, 0, "", Put("k", b"v"))
+        writer.commit_received([small] * 2)
+    else:
+        writer.records = EVERY[2:4]
+        writer.commit()
+    writer.close(None)
+    file = tmp_path / "a" / "1-0.wlj"
+    for torn in _tails(file.read_bytes(), last):
         file.write_bytes(torn)
         (life,) = read_node(file.parent).incarnations
         assert records(list(life.turns(CODEC))) == [*EVERY[:1], ReceivedRecord(PACKET)]
         assert life.torn == len(torn) - last
-    writer, restored = JournalWriter.open(tmp_path / "more", SYSTEM, CODEC, A, OPTIONS)
+    writer, restored = opened(tmp_path)
     writer.close(None)
     assert restored.torn == len(torn) - last
     assert file.stat().st_size == last
@@ -401,7 +434,7 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
     full_disk((tmp_path / "a" / "1-0.wlj").stat().st_size + 40)
     for _ in range(3):
         if alone:
-            assert writer.commit_received(PACKET) is None
+            assert writer.commit_received([PACKET]) is None
             continue
         writer.records = [ReceivedRecord(PACKET)]
         assert writer.commit() is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, final
 
 from worldline.deploy.clock import HostClock
@@ -12,8 +12,8 @@ from worldline.deploy.door import HostDoor
 from worldline.deploy.following import Following, NumbersBeside
 from worldline.deploy.recovery import Restored
 from worldline.deploy.turn import PresentTurn
+from worldline.deploy.watching import Watching
 from worldline.deploy.wire import Wire
-from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.node import Handler
@@ -32,7 +32,8 @@ from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.records import FailedRecord, FateRecord
-from worldline.worlds.companions import Beside, Companion, Instead
+from worldline.worlds.attention import Attention
+from worldline.worlds.companions import Beside, Instead
 from worldline.worlds.undoing import Before
 
 SLOW_S = 0.1
@@ -72,8 +73,8 @@ class NodeExecution:
         What handlers ask.
     series
         Entered by who lets several events happen.
-    is_watched
-        Whether there are companions.
+    watching
+        The companions that look at its events; None if none does.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class NodeExecution:
         turn: PresentTurn,
         now: HostClock,
         seed: int,
-        companions: Sequence[Companion],
+        watching: Watching | None,
         counts: NodeCounts,
         fire: Callable[[PendingTimer], None],
         rest: Callable[[Event], None],
@@ -117,16 +118,31 @@ class NodeExecution:
             counts=counts,
         )
         self._turn, self._wire, self._now = turn, wire, now
-        self._companions, self._counts = companions, counts
-        self._vets = [one for one in companions if one.vets]
-        self._before = Before(self._kind, node) if self._vets else None
-        self.is_watched = bool(companions)
+        self.watching, self._counts = watching, counts
+        self._before = None if watching is None else watching.before
+        self._attended: Attention | None = None
         self._rest, self._ended, self._say = rest, ended, say
         self._named: set[str] = set()
         self.series = Series()
 
-    def run(self, number: int, handler: Handler, arguments: tuple[Any, ...]) -> None:
-        """Run a handler of which nothing has to be asked before; nobody watches."""
+    def attend(self, attention: Attention) -> None:
+        """Let companions see no more of events than they attend to."""
+        self._attended = attention
+        if self._before is None:  # what has changed is then known without asking them
+            self._before = Before(self._kind, self._node)
+
+    def run(
+        self, number: int, handler: Handler, arguments: tuple[Any, ...]
+    ) -> Event | None:
+        """Run a handler of which nothing has to be asked before.
+
+        Where somebody watches, it is that of a message, and no event is to be gated.
+
+        Returns
+        -------
+        Event or None
+            A message that was undone, and is to come again.
+        """
         door, series = self._begin(), self.series
         series.enter(handler.number)
         try:
@@ -137,8 +153,11 @@ class NodeExecution:
             series.leave()
         if type(result) is Failure:
             self._fail(number, result)
+        elif self._attended is not None:
+            return self._pass(number, result, handler.name, arguments)
         else:
             self._settle(number, result, handler.name, None)
+        return None
 
     def happen(
         self, life: Beside, record: Any, event: Event, put_off: PutOff | None = None
@@ -159,33 +178,20 @@ class NodeExecution:
             What became of it; None if it was refused, or its handler failed. A message
             that is put off waits.
         """
-        plain = self._plain_of(event) if self.is_watched else None
-        instead = self._gate(life, event, plain) if self.is_watched else None
-        door, turn = self._begin(), self._turn
-        if instead is not None:
-            return self._refuse(record, event, "blocked", instead, put_off)
-        result = (
-            perform(self._system, self._index, self._node, self._context, door, event)
-            if plain is None
-            else self._run_plain(plain, door, event)
+        if self.watching is not None:
+            return self._happen_beside(self.watching, life, record, event, put_off)
+        door = self._begin()
+        result = perform(
+            self._system, self._index, self._node, self._context, door, event
         )
         if result is Result.WAITS and type(record) not in _ARRIVES:
             return self._go_on_waiting()
+        number = _number(self._turn, record)
         if type(result) is Failure:
-            self._fail(_number(turn, record), result)
+            self._fail(number, result)
             return None
         assert type(result) is Result
-        if self._before is not None and result is not Result.WAITS:
-            instead = self._vet(life, event, self._before)
-            if instead is not None:
-                return self._refuse(record, event, "undone", instead, put_off)
-        number = _number(turn, record)
-        numbers = self._numbers(life) if self.is_watched else None
-        # At its start a node is looked at as a whole.
-        written = None if event.kind in _BEGINS else self.door.written
-        self._settle(number, result, event.name, numbers, written)
-        if self.is_watched and result is not Result.WAITS:
-            turn.leaving.seen.append((life, event))
+        self._settle(number, result, event.name, None)
         return result
 
     # ------------------------------------------------------------------------ inside
@@ -224,8 +230,98 @@ class NodeExecution:
         finally:
             series.leave()
 
+    def _happen_beside(
+        self,
+        watching: Watching,
+        life: Beside,
+        record: Any,
+        event: Event,
+        put_off: PutOff | None,
+    ) -> Result | None:
+        """Let an event happen beside which there are companions; see `happen`."""
+        attention, turn, plain = self._attended, self._turn, self._plain_of(event)
+        instead: Instead | None = None
+        if attention is not None and (attention.is_gated or event.kind not in _OFTEN):
+            attention = None
+        if attention is None:
+            instead = self._gate(watching, life, event, plain)
+        door = self._begin()
+        if instead is not None:
+            return self._refuse(record, event, "blocked", instead, put_off)
+        result = (
+            perform(self._system, self._index, self._node, self._context, door, event)
+            if plain is None
+            else self._run_plain(plain, door, event)
+        )
+        if result is Result.WAITS and type(record) not in _ARRIVES:
+            return self._go_on_waiting()
+        if type(result) is Failure:
+            self._fail(_number(turn, record), result)
+            return None
+        assert type(result) is Result
+        before, is_over = self._before, result is not Result.WAITS
+        if before is not None and is_over:
+            door.written = before.changes()
+            if attention is None or self._is_about(attention, event.kind):
+                instead = watching.vet(life, event, door)
+            if instead is not None:
+                before.put_back(self._node)
+                return self._refuse(record, event, "undone", instead, put_off)
+            before.renew(door.written)
+        number, numbers = _number(turn, record), watching.numbers(life)
+        # At its start a node is looked at as a whole.
+        written = None if event.kind in _BEGINS else door.written
+        self._settle(number, result, event.name, numbers, written)
+        if is_over and attention is None:
+            turn.leaving.seen.append((life, event))
+        elif attention is not None:
+            self._tell(attention, written)
+        return result
+
+    def _is_about(self, attention: Attention, kind: Kind) -> bool:
+        """Say whether an event has to be vetted, by what it has changed."""
+        reads, written = attention.reads, self.door.written
+        if attention.looks_at_timers and (self.door.timers or kind is Kind.TIMER):
+            return True
+        return bool(written) and (reads is None or not reads.isdisjoint(written or ()))
+
+    def _pass(
+        self, number: int, result: Result, name: str, arguments: tuple[Any, ...]
+    ) -> Event | None:
+        """Let follow what the handler of a message has done, if nobody undoes it."""
+        attention = self._attended
+        assert attention is not None
+        door, before, written = self.door, self._before, None
+        if before is not None:
+            door.written = written = before.changes()
+            vet = attention.vet
+            is_changed = bool(written or door.timers) and vet is not None
+            if is_changed and self._is_about(attention, Kind.DELIVER):
+                assert vet is not None
+                src, message = arguments
+                refusal = vet(src, message, door, self.series)
+                if refusal is not None:
+                    event, instead = refusal
+                    before.put_back(self._node)
+                    waits = self._refuse(number, event, "undone", instead, None)
+                    return event if waits is Result.WAITS else None
+            before.renew(written)
+        self._settle(number, result, name, attention.beside, written)
+        self._tell(attention, written)
+        return None
+
+    def _tell(self, attention: Attention, written: Collection[str] | None) -> None:
+        """Have it told that something has passed, if it wants to know of that."""
+        before = self._before
+        if before is not None and before.is_costly and attention.vet is None:
+            self._before = self.door.written = None  # it looks at the node by itself
+        news = attention.news
+        is_new = written and (news is None or not news.isdisjoint(written))
+        if is_new or written is None or attention.is_due:
+            self._turn.leaving.attention = attention
+
     def _gate(
-        self, life: Beside, event: Event, plain: Handler | None
+        self, watching: Watching, life: Beside, event: Event, plain: Handler | None
     ) -> Instead | None:
         # What waits in any case is no event yet, and is tried again and again.
         may_wait = plain is None and event.kind in _MAY_WAIT
@@ -233,33 +329,7 @@ class NodeExecution:
             self._system, self._index, self._node, self._context, event
         ):
             return None
-        for companion in self._companions:
-            instead = companion.gate(life, event)
-            if instead is not None:
-                return instead
-        return None
-
-    def _vet(self, life: Beside, event: Event, before: Before) -> Instead | None:
-        """Return what is to happen instead of an event, which is undone then."""
-        self.door.written = changed = before.changes()
-        for companion in self._vets:
-            instead = companion.vet(life, event, self.door)
-            if instead is not None:
-                before.put_back(self._node)
-                return instead
-        before.renew(changed)
-        return None
-
-    def _numbers(self, life: Beside) -> NumbersBeside:
-        """Return what says which numbers companions put beside a message."""
-
-        def beside(peer: NodeId, part: str, message: Any) -> dict[int, int] | None:
-            numbers: dict[int, int] = {}
-            for companion in self._companions:
-                numbers |= companion.extensions(life, peer, part, message) or {}
-            return numbers or None
-
-        return beside
+        return watching.gate(life, event)
 
     def _settle(
         self,
@@ -316,6 +386,8 @@ class NodeExecution:
 
 _MAY_WAIT = frozenset({Kind.CALL, Kind.DELIVER})
 _BEGINS = frozenset({Kind.START, Kind.RESTART})
+_OFTEN = frozenset({Kind.DELIVER, Kind.TIMER})
+"""What companions need not see, as far as they attend to something else."""
 
 _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""

@@ -10,18 +10,18 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
-from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settle_fields
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.frames import Extensions
 from worldline.trace.journal.lasting import Lasting, lasting_paths
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
 
-NumbersBeside = Callable[[NodeId, str, Any], "dict[int, int] | None"]
-"""Says which numbers stand beside a message: to whom, from which part, what."""
+NumbersBeside = Callable[[int, str, Any], Extensions | None]
+"""Says which numbers stand beside a message: to whom, by index, from which part, what."""
 
 
 @final
@@ -123,9 +123,10 @@ class Following:
         refused: list[int] = []  # of a handler that is stubborn, very many
         for place, (dst, part, message, taken) in enumerate(self._door.sends):
             if taken:
-                beside = None if numbers is None else numbers(dst, part, message)
+                to = places[dst]
+                beside = None if numbers is None else numbers(to, part, message)
                 made = packet(me, incarnation, lamport, place, part, message, beside)
-                put(leaving, places[dst], part, message, made)
+                put(leaving, to, part, message, made)
             else:
                 refused.append(place)
         self._counts.sent += len(self._door.sends) - len(refused)

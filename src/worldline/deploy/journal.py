@@ -7,27 +7,27 @@ before them.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import Any, final
 
 from worldline._version import __version__
+from worldline.deploy.disk_sync import DiskSync
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
 from worldline.deploy.segment_file import SegmentWriter, compress_later
+from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import lasting_words
-from worldline.trace.journal.messagepack import pack
+from worldline.trace.journal.messagepack import Raw, pack
 from worldline.trace.journal.records import (
     RECEIVED,
     CheckpointRecord,
@@ -90,12 +90,13 @@ class JournalWriter:
         self._lock, self._codec, self._header = lock, codec, header
         self._options, self._named = options, named
         self._file: SegmentWriter | None = None
-        self._syncing: asyncio.Future[None] | None = None
-        self._is_queued = False
+        self._disk = DiskSync(self._open_file)
         self._failed_at: float | None = None
         self._lost = self.unrecorded = 0
-        self._syncs_always = options.sync == "always"
         self._closed_bytes = 0
+        self._times = TurnTimes()
+        self._write_packets: WriteBlock | None = None
+        self._write_records: WriteBlock | None = None
         self.records: list[JournalRecord] = []
         self.needs_checkpoint = False
 
@@ -188,39 +189,38 @@ class JournalWriter:
         if not self._options.events:
             records = [each for each in records if type(each) in LASTING]
         if not records:
-            return self._pending()
+            return self._disk.pending
         values = self._codec.values
         spelt = [spell(record, values) for record in records]
         return self._commit(spelt, durable=durable)
 
-    def commit_received(self, packets: bytes) -> Awaitable[None] | None:
+    def commit_received(self, packets: list[bytes]) -> Awaitable[None] | None:
         """Write a turn in which messages came in and nothing has to be said of them.
 
         Most turns of most nodes are such: there is less to be done.
         """
-        file, spelt = self._file, [[RECEIVED, packets]]
-        if not self._options.events:
-            return self._pending()
-        if file is None or self._failed_at is not None or self._syncs_always:
-            return self._commit(spelt, durable=False)
-        try:
-            file.append(frame_block(pack([monotonic_ns(), time_ns(), spelt])))
-        except OSError as error:
-            self._fail(error, 1, durable=False)
+        write, file, joined = self._write_packets, self._file, b"".join(packets)
+        if write is None or file is None or len(joined) > LARGEST:
+            if not self._options.events:
+                return self._disk.pending
+            record = [RECEIVED, self.joined(packets)]
+            return self._commit([record], durable=False)
+        written = write(file.fd, joined, len(joined))
+        if written < 0:
+            file.cut()
+            self._fail(_error(written), len(packets), durable=False)
             return None
+        file.size += written
         if file.size >= SEGMENT:
             self.needs_checkpoint = True
-        syncing = self._syncing
-        return None if syncing is None or syncing.done() else syncing
+        return self._disk.pending
 
-    @property
-    def names_large(self) -> bool:
-        """Whether large messages are written by their names."""
-        return self._options.contents == "ids"
-
-    def named(self, packet: bytes) -> bytes:
-        """Return what is written for the packet of a large message."""
-        return self._codec.named(packet)
+    def joined(self, packets: list[bytes]) -> bytes:
+        """Return packets in one, the large ones by their names, where that is wanted."""
+        if self._options.contents == "ids":
+            named = self._codec.named
+            packets = [named(one) if len(one) > LARGE else one for one in packets]
+        return b"".join(packets)
 
     @property
     def is_overfull(self) -> bool:
@@ -243,6 +243,7 @@ class JournalWriter:
             self._roll(records)
         except OSError:
             self._failed_at = time.monotonic()
+            self._be_careful()
             self.needs_checkpoint = False
             return
         if self._failed_at is not None:
@@ -251,6 +252,7 @@ class JournalWriter:
                 "are not in it"
             )
         self._failed_at, self._lost = None, 0
+        self._be_quick()
         self.needs_checkpoint = False
 
     def close(self, reason: str | None) -> None:
@@ -266,21 +268,25 @@ class JournalWriter:
             file.close()
             self._closed_bytes += file.size
             self._file = None
+            self._be_careful()
+        self._disk.close()
         self._lock.close()
 
     # ------------------------------------------------------------------------ inside
 
+    def _open_file(self) -> int | None:
+        return None if self._file is None else self._file.fd
+
     def _commit(
         self, spelt: list[list[Any]], *, durable: bool
     ) -> Awaitable[None] | None:
-        block = self._block(spelt, durable=durable)
         try:
             if self._failed_at is not None:
                 raise OSError("it failed before")
             if self._file is None:
-                self._begin(block)
+                self._begin(self._block(spelt, durable=durable))
             else:
-                self._file.append(block)
+                self._append(self._file, spelt, durable=durable)
                 if self._file.size >= SEGMENT:
                     self.needs_checkpoint = True
         except OSError as error:
@@ -288,25 +294,53 @@ class JournalWriter:
             return None
         sync = self._options.sync
         if sync == "always" or (durable and sync == "durable"):
-            return self._sync()
-        syncing = self._syncing
-        return None if syncing is None or syncing.done() else syncing
+            return self._disk.sync()
+        return self._disk.pending
+
+    def _append(
+        self, file: SegmentWriter, spelt: list[list[Any]], *, durable: bool
+    ) -> None:
+        write, is_shared = self._write_records, durable and share(spelt)
+        packed = pack(spelt)
+        if write is None or is_shared or len(packed) > LARGEST:
+            file.append(self._framed(packed, is_shared=is_shared))
+            return
+        written = write(file.fd, packed, len(packed))
+        if written < 0:
+            file.cut()
+            raise _error(written)
+        file.size += written
 
     def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
-        turn = [monotonic_ns(), time_ns(), spelt]
-        if durable and share(spelt):
-            turn.append(SHARED)
-        return frame_block(pack(turn))
+        is_shared = durable and share(spelt)
+        return self._framed(pack(spelt), is_shared=is_shared)
+
+    def _framed(self, packed: bytes, *, is_shared: bool) -> bytes:
+        turn = [*self._times.passed(), Raw(packed)]
+        return frame_block(pack([*turn, SHARED] if is_shared else turn))
 
     def _begin(self, block: bytes) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
         folder = self._lock.folder
         self._file = SegmentWriter.create(folder, self._header, block)
+        self._be_quick()
+
+    def _be_quick(self) -> None:
+        """Let the kernel write what it can, from now on."""
+        options, times = self._options, self._times
+        self._write_records = times.write_records
+        if options.events and options.sync != "always" and options.contents == "all":
+            self._write_packets = times.write_packets
+
+    def _be_careful(self) -> None:
+        """Let nothing be written without asking whether anything can be."""
+        self._write_packets = self._write_records = None
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
         header = replace(self._header, segment=self._header.segment + 1)
         values = self._codec.values
+        self._times.begin()
         block = self._block([spell(each, values) for each in records], durable=False)
         new = SegmentWriter.create(self._lock.folder, header, block)
         self._header, self._file = header, new
@@ -346,31 +380,13 @@ class JournalWriter:
                 "without, and tries again each second"
             )
             self._failed_at = now
+            self._be_careful()
         elif now - self._failed_at >= _AGAIN_S:
             self.needs_checkpoint = True
         self._lost += records
         self.unrecorded += records
 
-    def _pending(self) -> Awaitable[None] | None:
-        """Return what later effects wait for: those before them leave first."""
-        syncing = self._syncing
-        return None if syncing is None or syncing.done() else syncing
 
-    def _sync(self) -> Awaitable[None]:
-        """Sync what is written, in a thread; what comes meanwhile shares the next time."""
-        if not self._is_queued or self._syncing is None:
-            self._is_queued = True
-            self._syncing = asyncio.ensure_future(self._sync_after(self._pending()))
-        return self._syncing
-
-    async def _sync_after(self, before: Awaitable[None] | None) -> None:
-        if before is not None:
-            await before
-        self._is_queued = False
-        if self._file is None:
-            return  # it was synced when it was closed
-        fd = os.dup(self._file.fd)  # the segment may be closed meanwhile
-        try:
-            await asyncio.get_running_loop().run_in_executor(None, os.fdatasync, fd)
-        finally:
-            os.close(fd)
+def _error(written: int) -> OSError:
+    """Return the error that the kernel has met instead of writing."""
+    return OSError(-written, os.strerror(-written))

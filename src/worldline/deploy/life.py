@@ -14,6 +14,7 @@ from worldline.deploy.keeping import KeptBack, stopped
 from worldline.deploy.recovery import Restored
 from worldline.deploy.saving import Saving
 from worldline.deploy.turn import PresentTurn
+from worldline.deploy.watching import Watching
 from worldline.deploy.wire import Wire
 from worldline.model.data.identity import NodeId
 from worldline.model.events import LOST, UNREACHABLE, Event
@@ -35,6 +36,7 @@ from worldline.trace.journal.records import (
     RetriedRecord,
     StartedRecord,
 )
+from worldline.worlds.attention import Attention
 from worldline.worlds.companions import Companion
 
 
@@ -66,6 +68,8 @@ class NodeLife:
         Runs its events.
     kept
         What waits for guards, and who waits for the node.
+    watching
+        The companions that look at its events; None if none does.
     saving
         Takes checkpoints of it.
     is_up
@@ -99,6 +103,9 @@ class NodeLife:
         self._codec, self._wire, self._turn, self._now = codec, wire, turn, now
         self._companions, self._counts, self._ended = companions, counts, ended
         self._positions = positions
+        found = Watching(system, kind, self.node, companions)
+        self.watching = watching = found if found.companions else None
+        self._attention: Attention | None = None
         self.execution = NodeExecution(
             system,
             index,
@@ -109,7 +116,7 @@ class NodeLife:
             turn=turn,
             now=now,
             seed=seed,
-            companions=companions,
+            watching=watching,
             counts=counts,
             fire=self.fire,
             rest=self._rest,
@@ -117,9 +124,9 @@ class NodeLife:
             say=say,
         )
         self._pending = self.execution.door.pending
-        self._direct = {} if companions else direct_calls(system, index)
-        self._plain_on = {} if companions else kind.plain_on
-        self._plain_timers = {} if companions else kind.plain_timers
+        self._direct = {} if watching else direct_calls(system, index)
+        self._plain_on = {} if watching else kind.plain_on
+        self._plain_timers = {} if watching else kind.plain_timers
         self._loop = asyncio.get_running_loop()
         self.kept = KeptBack(self)
         self.saving = Saving(self, codec, wire, turn)
@@ -164,6 +171,8 @@ class NodeLife:
         )
         for companion in self._companions:
             companion.joined(self)
+        if self.watching is not None:
+            self._attend(self.watching)
         kind = Kind.START if restored.durable is None else Kind.RESTART
         self._take(record, Event(kind, self.me))
 
@@ -171,6 +180,8 @@ class NodeLife:
         """Take messages, each with its packet."""
         turn = self._turn
         try:
+            if self._attention is not None:
+                self._attention.begin(self._loop.time())
             with self.execution.series:
                 for packet, frame in messages:
                     if not self.is_up:
@@ -274,6 +285,14 @@ class NodeLife:
 
     # ------------------------------------------------------------------------ inside
 
+    def _attend(self, watching: Watching) -> None:
+        """Let companions see no more of plain events than they attend to."""
+        watching.begin(self)
+        attention = self._attention = watching.attention
+        if attention is not None:
+            self._plain_on = self.kind.plain_on
+            self.execution.attend(attention)
+
     def _rest(self, event: Event) -> None:
         self.kept.rest(PUT_OFF_S, event)
 
@@ -289,13 +308,18 @@ class NodeLife:
         self._counts.received += 1
         execution = self.execution
         src, message = self.system.ids[frame.sender], frame.message
-        for companion in self._companions:
-            companion.noticed(self, src, frame.incarnation, frame.extensions or {})
+        attention = self._attention
+        if attention is not None:
+            attention.came(frame.sender, frame.incarnation, frame.extensions)
+        elif self.watching is not None:
+            self.watching.came(self, frame)
         if frame.lamport > execution.lamport:
             execution.lamport = frame.lamport
         handler = None if frame.part else self._plain_on.get(type(message))
-        if handler is not None:
-            execution.run(self._turn.receive(packet), handler, (src, message))
+        if handler is not None and (attention is None or not attention.is_gated):
+            waits = execution.run(self._turn.receive(packet), handler, (src, message))
+            if waits is not None:
+                self.kept.keep(packet, waits)
         else:
             event = delivery(self.me, OpenEnvelope(src, frame.part, message))
             if execution.happen(self, packet, event) is Result.WAITS:

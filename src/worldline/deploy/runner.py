@@ -280,16 +280,19 @@ class NodeRunner:
             if not answer.done():
                 answer.set_result(value)
         for life, event in leaving.seen:
-            for companion in self._setup.companions:
-                companion.seen(life, event)
+            life.watching.seen(life, event)
+        if leaving.attention is not None:
+            leaving.attention.passed()
 
     def _turn_ended(self) -> None:
         """Write a checkpoint, if one is due."""
         present = self._present
         if present is None or present.journal is None:
             return
-        journal, saving = present.journal, present.life.saving
-        every = self._setup.every
+        journal, every = present.journal, self._setup.every
+        if not journal.needs_checkpoint and every is None:
+            return
+        saving = present.life.saving
         is_due = journal.needs_checkpoint or (
             every is not None and saving.since >= every
         )

@@ -66,9 +66,13 @@ class SegmentWriter:
             try:
                 _write(self.fd, block[written:])
             except OSError:
-                os.ftruncate(self.fd, self.size)
+                self.cut()
                 raise
         self.size += len(block)
+
+    def cut(self) -> None:
+        """Remove what was written of a block that is not whole."""
+        os.ftruncate(self.fd, self.size)
 
     def close(self) -> None:
         """Close the file."""

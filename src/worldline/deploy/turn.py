@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, final
 
-from worldline.deploy.journal import LARGE, LASTING, JournalFailure, JournalWriter
+from worldline.deploy.journal import LASTING, JournalFailure, JournalWriter
 from worldline.trace.journal.records import JournalRecord, ReceivedRecord
+from worldline.worlds.attention import Attention
 
 LARGEST = 16 << 20
 """Bytes of messages in a turn, from which on it ends."""
@@ -35,9 +36,11 @@ class Leaving:
         The calls that were made, each with what its handler returned.
     seen
         What companions are to be told of.
+    attention
+        Of the companion that is to be told that something has passed; None if none is.
     """
 
-    __slots__ = ("answers", "datagrams", "own", "seen", "streamed")
+    __slots__ = ("answers", "attention", "datagrams", "own", "seen", "streamed")
 
     def __init__(self) -> None:
         self.datagrams: list[tuple[int, bytes]] = []
@@ -45,6 +48,7 @@ class Leaving:
         self.own: list[bytes] = []
         self.answers: list[tuple[asyncio.Future[Any], Any]] = []
         self.seen: list[Any] = []
+        self.attention: Attention | None = None
 
 
 @final
@@ -110,10 +114,7 @@ class PresentTurn:
         number = self.events
         self.events = number + 1
         if self._is_recorded:
-            if len(packet) > LARGE and self._journal is not None:
-                packet = self._shortened(packet, self._journal)
             self._packets.append(packet)
-            self._size += len(packet)
         if not self._is_due:
             self._plan()
         return number
@@ -121,7 +122,7 @@ class PresentTurn:
     @property
     def is_large(self) -> bool:
         """Whether it is to end now, lest its block be too large."""
-        return self._size > LARGEST
+        return self._size + sum(map(len, self._packets)) > LARGEST
 
     def event(self, record: JournalRecord) -> int:
         """Note an event that is no message; return its number."""
@@ -145,11 +146,14 @@ class PresentTurn:
             return
         self._is_due = False
         wait: Awaitable[None] | None = None
-        if self._journal is not None and (
-            self._packets or self._records or self._notes
-        ):
+        journal = self._journal
+        if journal is not None:
             try:
-                wait = self._write(self._journal)
+                if self._records or self._notes:
+                    wait = self._write(journal)
+                elif self._packets:
+                    wait = journal.commit_received(self._packets)
+                    self._packets.clear()
             except JournalFailure as error:
                 self._failed(error)
                 return
@@ -198,19 +202,15 @@ class PresentTurn:
         if not self._is_due:
             self._plan()
 
-    def _shortened(self, packet: bytes, journal: JournalWriter) -> bytes:
-        return journal.named(packet) if journal.names_large else packet
-
     def _join(self) -> None:
         """Make one record of the packets that came in one after the other."""
-        if self._packets:
-            self._records.append(ReceivedRecord(b"".join(self._packets)))
+        if self._packets and self._journal is not None:
+            joined = self._journal.joined(self._packets)
             self._packets.clear()
+            self._size += len(joined)
+            self._records.append(ReceivedRecord(joined))
 
     def _write(self, journal: JournalWriter) -> Awaitable[None] | None:
-        if not (self._records or self._notes):
-            packets, self._packets = self._packets, []
-            return journal.commit_received(b"".join(packets))
         self._join()
         journal.records += self._records
         journal.records += self._notes

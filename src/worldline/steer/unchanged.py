@@ -22,19 +22,26 @@ nothing has changed that properties look at."""
 
 @final
 class Unchanged:
-    """Since which checkpoint nothing has changed in one life of a node."""
+    """Since which checkpoint nothing has changed in one life of a node.
 
-    __slots__ = ("_changed_at", "_since", "_watched")
+    Attributes
+    ----------
+    changed_at
+        The number of the checkpoint after which something has; None if nothing has since
+        the one of `stands_since`.
+    """
+
+    __slots__ = ("_watched", "changed_at", "stands_since")
 
     def __init__(self, watched: Watched, number: int) -> None:
         self._watched = watched
-        self._since = number
+        self.stands_since = number
         # The first checkpoint of a life has a number that others may have had before.
-        self._changed_at: int | None = number
+        self.changed_at: int | None = number
 
     def happened(self, event: Event, effects: Effects, number: int) -> None:
         """Take note of an event, of which the last checkpoint has a number."""
-        if self._changed_at is not None and self._changed_at >= number:
+        if self.changed_at is not None and self.changed_at >= number:
             return
         watched, written = self._watched, effects.written
         is_changed = written is None or any(map(watched.has, written))
@@ -43,7 +50,12 @@ class Unchanged:
         if watched.calls and not is_changed:
             is_changed = event.kind is Kind.CALL
         if is_changed:
-            self._changed_at = number
+            self.changed_at = number
+
+    def change(self, number: int) -> None:
+        """Take note that something has changed after the checkpoint of a number."""
+        if self.changed_at is None or self.changed_at < number:
+            self.changed_at = number
 
     def since(self, number: int) -> int | None:
         """Return since which checkpoint nothing has changed; None if something has.
@@ -53,11 +65,11 @@ class Unchanged:
         number
             That of the last one.
         """
-        if self._changed_at is not None:
-            if number <= self._changed_at:
+        if self.changed_at is not None:
+            if number <= self.changed_at:
                 return None
-            self._since, self._changed_at = number, None
-        return self._since
+            self.stands_since, self.changed_at = number, None
+        return self.stands_since
 
 
 def is_still_so(number: int, numbers: Mapping[int, int]) -> bool:

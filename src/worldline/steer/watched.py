@@ -84,6 +84,16 @@ def watched_by(system: System) -> Watched:
     return Watched(frozenset(known & names), "timers" in names, "is_finished" in names)
 
 
+def fields_read_by(system: System, function: Any) -> frozenset[str] | None:
+    """Return the names of the fields that a function may look at; None for all."""
+    reading = _Reading(system)
+    reading.visit(function)
+    if reading.names & _ANY_FIELD:
+        return None
+    known = {name for kind in system.types for name in _fields(kind)}
+    return frozenset(known & reading.names)
+
+
 def _fields(kind: NodeType) -> Iterator[str]:
     yield from kind.roles
     for inner in kind.parts.values():

@@ -24,7 +24,7 @@ from worldline.worlds.agenda import Agenda, AgendaEntry
 from worldline.worlds.carrying import Carriage, Carried
 from worldline.worlds.chance import Chance
 from worldline.worlds.clocked import ClockedWorld, SetDelay, fired
-from worldline.worlds.companions import Companion, Instead
+from worldline.worlds.companions import Companion, Instead, overriding
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.control_frames import ControlFrames, FrameUnderWay
 from worldline.worlds.courier import Courier
@@ -97,10 +97,10 @@ class Accompaniment:
         self._world, self._agenda = run.world, run.agenda
         self._companions = companions
         # To whom something means nothing, nothing is said.
-        self._gates = _overriding(companions, "gate")
-        self._notice = _overriding(companions, "noticed")
-        self._numbers = _overriding(companions, "extensions")
-        self._see = _overriding(companions, "seen")
+        self._gates = overriding(companions, "gate")
+        self._notice = overriding(companions, "noticed")
+        self._numbers = overriding(companions, "extensions")
+        self._see = overriding(companions, "seen")
         self._vet = [one for one in companions if one.vets]
         self._lives: list[VirtualLife | None] = [None] * len(system.ids)
         self._frames = ControlFrames(
@@ -385,13 +385,3 @@ class Accompaniment:
             part, message = envelope.part, envelope.message
             numbers |= companion.extensions(life, dst, part, message) or {}
         self._carriage.put((envelope, life.incarnation, life.lamport, numbers, False))
-
-
-def _overriding(companions: Sequence[Companion], name: str) -> list[Companion]:
-    """Return the companions that have a method of their own."""
-    of_all = getattr(Companion, name)
-    return [
-        one
-        for one in companions
-        if getattr(getattr(one, name), "__func__", None) is not of_all
-    ]

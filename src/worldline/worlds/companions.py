@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.semantics.hidden import PendingTimer
+from worldline.worlds.attention import Attention
 
 NOTHING_JUDGED = (
     "no event could be judged at once: the node at which it happened never knew all that "
@@ -150,6 +151,13 @@ class Companion:
     def joined(self, beside: Beside) -> None:
         """Take note that a life of a node begins, before its start handler runs."""
 
+    def attention(self, beside: Beside) -> Attention | None:
+        """Return what it attends to in a life that has begun; None for each event.
+
+        A host asks for it where no other companion looks at events.
+        """
+        return None
+
     def gate(self, beside: Beside, event: Event) -> Instead | None:
         """Return what is to happen instead of an event; None to let it happen."""
         return None
@@ -188,3 +196,13 @@ class Companion:
 
     def heard(self, beside: Beside, peer: NodeId, body: bytes) -> None:
         """Take a control frame from the companion of this name beside a peer."""
+
+
+def overriding(companions: Sequence[Companion], name: str) -> list[Companion]:
+    """Return the companions that have a method of their own: the others need no call."""
+    of_all = getattr(Companion, name)
+    return [
+        one
+        for one in companions
+        if getattr(getattr(one, name), "__func__", None) is not of_all
+    ]

@@ -19,6 +19,7 @@ from worldline.model.data.canonical import (
     FrozenMap,
 )
 from worldline.model.data.time import Duration, Time
+from worldline.model.data.values import ITSELF
 from worldline.worlds.kept import is_constant_value
 
 Content: TypeAlias = tuple[Any, ...]
@@ -51,9 +52,10 @@ class Piece:
         before, now = self.content, self._sort[0](self._value)
         if len(now) != len(before):
             return False
-        if isinstance(self._value, set):  # whose order may be another one
-            return {*map(id, now)} == {*map(id, before)}
-        return all(map(is_, now, before))
+        if all(map(is_, now, before)):
+            return True
+        # A set may hold the same in another order, once something came and went.
+        return isinstance(self._value, set) and {*map(id, now)} == {*map(id, before)}
 
     def put_back(self) -> None:
         """Let it hold what it held."""
@@ -76,13 +78,15 @@ def _pieces(value: Any, met: set[int]) -> Iterator[Piece]:
         return
     met.add(id(value))
     sort = _sort_of(type(value))
-    held: Iterable[Any]
+    held: Content
     if sort is not None:
         piece = Piece(value, sort)
         yield piece
         held = piece.content
     else:
-        held = _held_for_good(value)
+        held = tuple(_held_for_good(value))
+    if ITSELF.issuperset(map(type, held)):
+        return  # as of most collections, which may be long
     for item in held:
         yield from _pieces(item, met)
 

@@ -27,6 +27,11 @@ _TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
 
 _NOTHING: tuple[str, ...] = ()
 
+_MOST_QUIET = 32
+
+_LARGE = 64
+"""Items of a collection; of one whose items are not told apart, any are many."""
+
 
 @final
 class Before:
@@ -38,15 +43,23 @@ class Before:
         The type of the node.
     node
         Whose fields they are.
+
+    Attributes
+    ----------
+    is_costly
+        Whether to know what has changed has cost more than most events: something in the
+        fields was large, or most events changed something.
     """
 
     __slots__ = (
-        *("_copied", "_flat", "_held", "_ignored", "_is_same", "_known", "_moved"),
-        *("_moving", "_node", "_pieces"),
+        *("_copied", "_copies", "_differing", "_flat", "_held", "_ignored", "_known"),
+        *("_moved", "_moving", "_node", "_pieces", "_places", "_quiet", "is_costly"),
     )
 
     def __init__(self, kind: NodeType, node: Any) -> None:
-        self._node = node
+        self._node, self.is_costly = node, False
+        # How many more events have changed nothing than something, of late.
+        self._quiet = _MOST_QUIET
         self._ignored = frozenset(kind.ignored)
         # What each field held. Of a collection whose items are told apart, a copy as
         # well: what equals that is the very same data.
@@ -63,39 +76,49 @@ class Before:
             if not is_constant_value(value):
                 self._moving.add(name)
                 self._keep_inside(name, value)
-        self._is_same = _comparison(tuple(self._held), tuple(self._flat))
-        self._known = (*self._held.values(), *self._flat.values())
+        self._know()
 
     def changes(self) -> Collection[str]:
         """Return the names of the fields that have changed since; of a part, its own."""
-        fields, held, flat = self._node.__dict__, self._held, self._flat
-        if self._is_same(fields, self._known):
-            inside = self._pieces or self._copied
-            return self._changed_inside() if inside else _NOTHING
-        self._moved.clear()
-        changed = [name for name, was in flat.items() if held[name] != was]
-        for name, was in held.items():
-            value = fields[name]
-            if value is not was and name not in changed:
-                (self._moved if self._is_equal(name, value) else changed).append(name)
+        fields, held = self._node.__dict__, self._held
+        differing = self._differing(fields, self._known)
+        changed: Collection[str] = _NOTHING
+        if differing:
+            kept: list[str] = []
+            changed = kept
+            self._moved.clear()
+            for name in differing:
+                value = fields[name]
+                is_moved = value is not held[name] and self._is_equal(name, value)
+                (self._moved if is_moved else kept).append(name)
         if self._pieces or self._copied:
-            changed += (name for name in self._changed_inside() if name not in changed)
+            inside = self._changed_inside()
+            if inside:
+                changed = [*changed, *(name for name in inside if name not in changed)]
         return changed
 
     def renew(self, changed: Collection[str]) -> None:
         """Keep the fields anew that `changes` has returned, and settle them."""
         if changed is _NOTHING:  # as it is mostly
+            if self._quiet < _MOST_QUIET:
+                self._quiet += 1
             return
-        fields = self._node.__dict__
+        self._quiet -= 1
+        self.is_costly |= self._quiet < 0
+        fields, places, moving = self._node.__dict__, self._places, self._moving
         for name in changed:
             value = fields[name]
-            if type(value) not in ITSELF:
+            if type(value) in ITSELF:
+                if name not in moving:  # most fields that change are numbers
+                    self._held[name] = self._known[places[name]] = value
+                    continue
+            else:
                 value = fields[name] = settled(value)
             self._keep(name, value)
-        for name in self._moved:
-            self._held[name] = fields[name]
-        self._moved.clear()
-        self._known = (*self._held.values(), *self._flat.values())
+        if self._moved:
+            for name in self._moved:
+                self._held[name] = self._known[places[name]] = fields[name]
+            self._moved.clear()
 
     def put_back(self, node: Any) -> None:
         """Give the node these fields again, in place."""
@@ -112,24 +135,31 @@ class Before:
 
     def _keep(self, name: str, value: Any) -> None:
         """Keep what a field holds now."""
-        self._held[name] = value
+        self._held[name] = self._known[self._places[name]] = value
         was_flat = name in self._flat
         if name in self._moving:
             if was_flat and type(value) in _FLAT:
                 items, others = _FLAT[type(value)](value)
                 if _are_told_apart(items, others):
-                    self._flat[name] = items
+                    self._flat[name] = self._known[self._copies[name]] = items
+                    self.is_costly |= len(items) > _LARGE
                     return
             for kept in (self._flat, self._pieces, self._copied):
                 kept.pop(name, None)
             self._moving.discard(name)
-        elif type(value) in ITSELF:
-            return
         if not is_constant_value(value):
             self._moving.add(name)
             self._keep_inside(name, value)
         if was_flat or name in self._flat:
-            self._is_same = _comparison(tuple(self._held), tuple(self._flat))
+            self._know()
+
+    def _know(self) -> None:
+        """Keep in one row what is compared: what fields hold, and copies of collections."""
+        held, flat = self._held, self._flat
+        self._known = [*held.values(), *flat.values()]
+        self._places = {name: place for place, name in enumerate(held)}
+        self._copies = {name: place for place, name in enumerate(flat, len(held))}
+        self._differing = _comparison(tuple(held), tuple(flat))
 
     def _keep_inside(self, name: str, value: Any) -> None:
         """Keep what is in a field that can change without being set."""
@@ -138,7 +168,9 @@ class Before:
             items, others = copy_of(value)
             if _are_told_apart(items, others):
                 self._flat[name] = items
+                self.is_costly |= len(items) > _LARGE
                 return
+        self.is_costly = True
         try:
             self._pieces[name] = pieces_of(value)
         except Strange:
@@ -172,8 +204,8 @@ def _are_told_apart(items: Any, others: Any) -> bool:
 @functools.cache
 def _comparison(
     names: tuple[str, ...], flat: tuple[str, ...]
-) -> Callable[[dict[str, Any], tuple[Any, ...]], bool]:
-    """Return what says whether fields hold the objects that are known, and these the same.
+) -> Callable[[dict[str, Any], list[Any]], Collection[str]]:
+    """Return what says which fields do not hold what is known, if any.
 
     It is written for speed: each event is followed by one call of it. The function takes
     the fields, and what is known: of each field in `names` the object, and of each in
@@ -181,17 +213,22 @@ def _comparison(
     """
     known = [f"a{number}" for number in range(len(names) + len(flat))]
     tests = [f"f[{name!r}] is a{number}" for number, name in enumerate(names)]
-    tests += [
-        f"a{names.index(name)} == a{number}"
-        for number, name in enumerate(flat, len(names))
-    ]
+    for number, name in enumerate(flat, len(names)):
+        place = names.index(name)
+        tests[place] += f" and a{place} == a{number}"
     unpack = f" ({', '.join(known)},) = k\n" if known else ""
+    looks = "".join(
+        f" if not ({test}): r.append({name!r})\n"
+        for name, test in zip(names, tests, strict=True)
+    )
     space: dict[str, Any] = {}
     # The names of fields, which Python has accepted as such.
     exec(  # noqa: S102
-        f"def same(f, k):\n{unpack} return {' and '.join(tests) or 'True'}\n", space
+        f"def differing(f, k):\n{unpack} if {' and '.join(tests) or 'True'}: return ()\n"
+        f" r = []\n{looks} return r\n",
+        space,
     )
-    made: Callable[[dict[str, Any], tuple[Any, ...]], bool] = space["same"]
+    made: Callable[[dict[str, Any], list[Any]], Collection[str]] = space["differing"]
     return made
 
 

@@ -26,14 +26,16 @@ from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.seed_run import JudgedRun
 from worldline.search.simulating.simulate import _question
 from worldline.search.simulating.tally import SeedTally
+from worldline.trace.journal.alike import ALIKE
 from worldline.trace.journal.checkpoints import (
     NodeCheckpoint,
     SavedTimer,
     pack_checkpoint,
 )
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.frames import LENGTH
 from worldline.trace.journal.lasting import lasting_paths
-from worldline.trace.journal.messagepack import pack
+from worldline.trace.journal.messagepack import pack, unpack
 from worldline.trace.journal.records import (
     AnswersRecord,
     CalledRecord,
@@ -50,6 +52,7 @@ from worldline.trace.journal.records import (
     spell,
 )
 from worldline.trace.journal.segments import (
+    VERSION,
     JournalHeader,
     folder_of,
     frame_block,
@@ -194,11 +197,14 @@ class Scribe:
     def block_at(self, time: float, index: int, records: list[JournalRecord]) -> None:
         self.lives[index][-1].turns.append((time, records))
 
-    def spelt(self, index: int, time: float, records: list[JournalRecord]) -> bytes:
-        now = int(time * 1e9)
+    def spelt(
+        self, index: int, records: list[JournalRecord], passed: int, *, first: bool
+    ) -> bytes:
+        """Return the block of a turn, so many nanoseconds after the one before."""
         values = self.codec.values
-        block = [5_000 * index + now, WALL + now, [spell(r, values) for r in records]]
-        return frame_block(pack(block))
+        clock, offset = (5_000 * index, WALL - 5_000 * index) if first else (0, 0)
+        said = [shortened(r) or spell(r, values) for r in records]
+        return frame_block(pack([clock + passed, offset, said]))
 
     def stop(self) -> None:
         """Let all nodes that are up leave."""
@@ -220,10 +226,15 @@ class Scribe:
             place.mkdir(parents=True)
             for life in lives:
                 parts: list[list[bytes]] = [[]]
+                before = 0
                 for time, records in life.turns:
                     if segmented and isinstance(records[-1], CheckpointRecord):
                         parts.append([])
-                    parts[-1].append(self.spelt(index, time, records))
+                        before = 0
+                    now, first = int(time * 1e9), not parts[-1]
+                    passed = now - before
+                    parts[-1].append(self.spelt(index, records, passed, first=first))
+                    before = now
                 for segment, blocks in enumerate(parts):
                     head = opening(self.header(node, life.number, segment))
                     file = place / f"{life.number}-{segment}.wlj"
@@ -232,7 +243,7 @@ class Scribe:
     def header(self, node: str, life: int, segment: int) -> JournalHeader:
         origin = self.system.origin
         return JournalHeader(
-            version=1,
+            version=VERSION,
             worldline=__version__,
             system=self.system.name,
             target=None if origin is None else origin.target,
@@ -246,6 +257,19 @@ class Scribe:
             seed=0,
             source=None if origin is None else origin.source,
         )
+
+
+def shortened(record: JournalRecord) -> list[Any] | None:
+    """Return the short form of a message that came in, if it has one."""
+    if not isinstance(record, ReceivedRecord):
+        return None
+    if record.packets[:LENGTH] != (len(record.packets) - LENGTH).to_bytes(LENGTH):
+        return None
+    frame = unpack(record.packets[LENGTH:])
+    _, sender, life, time, place, beside, part, number, *fields = frame
+    if beside is not None or part:
+        return None
+    return [ALIKE, sender, life, len(fields), place, number, time, *fields]
 
 
 def fields_of(kind: NodeType, node: Any, path: str = "") -> Iterator[tuple[str, Any]]:

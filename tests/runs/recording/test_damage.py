@@ -121,8 +121,8 @@ def test_a_journal_of_other_messages_is_told(folder: Path):
 
 
 def test_an_unknown_version_is_refused_with_advice(folder: Path):
-    with_header(folder / "a" / "1-0.wlj", version=2)
-    with pytest.raises(wl.InputError, match="version 2; known is 1") as refused:
+    with_header(folder / "a" / "1-0.wlj", version=3)
+    with pytest.raises(wl.InputError, match="version 3; known are 1 and 2") as refused:
         replayed(folder)
     assert refused.value.remedy == "read it with the worldline that recorded it"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from tests.steer.snapshots import chatter
 from tests.steer.snapshots.judging import Judge
@@ -81,14 +83,14 @@ def test_very_many_snapshots_are_consistent(network: Network):
 def test_messages_that_force_no_checkpoint_make_orphans(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    noticed = NodeKeeper.noticed
+    came = NodeKeeper.came
 
     def careless(
-        self: NodeKeeper, peer: wl.NodeId, life: int, numbers: dict[int, int]
+        self: NodeKeeper, peer: int, life: int, numbers: Mapping[int, int]
     ) -> None:
-        noticed(self, peer, life, {**numbers, NUMBER: 0})
+        came(self, peer, life, {**numbers, NUMBER: 0})
 
-    monkeypatch.setattr(NodeKeeper, "noticed", careless)
+    monkeypatch.setattr(NodeKeeper, "came", careless)
     system = chatter.system(NETWORKS["streams"])
     judge = Judge.walked(system, 1, GatherOptions(interval=4.0))
     judge.run(200)

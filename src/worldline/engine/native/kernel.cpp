@@ -1,9 +1,10 @@
-// The plain C functions of the compiled kernel: the loops under the tabulated world.
+// The plain C functions of the compiled kernel: the loops under the tabulated world; and what a
+// host writes to its journals, at the end.
 //
 // It works on integers only and mirrors the tables of engine/tables.py. What it lacks is
 // reported as a miss; Python works it out and encodes it as commands, which are decoded
-// here, and the rows concerned are tried again. It must agree with the loops in Python in every result. Nothing here calls
-// Python, so one library serves every version of it.
+// here, and the rows concerned are tried again. It must agree with the loops in Python in
+// every result. Nothing here calls Python, so one library serves every version of it.
 
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,8 @@
 
 #include "kernel/breadth_first.hpp"
 #include "kernel/consequence.hpp"
+#include "kernel/disk_sync.hpp"
+#include "kernel/journal_block.hpp"
 #include "kernel/tables.hpp"
 #include "kernel/decoder.hpp"
 #include "kernel/walks.hpp"
@@ -53,7 +56,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 16; }
+int32_t wl_interface() { return 17; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -350,6 +353,21 @@ void wl_walks_row(Walks* walks, int64_t number, int32_t* out) {
 int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* arguments,
                       char* const* environment) {
     return keep_watch(number, seconds, arguments, environment);
+}
+
+// Writes the block of a turn to the file of a journal and returns how long it is; or the number
+// of an error, negative. It is made of packets, or of the list of its records. `times` has
+// those of the turn before, and then of this one. There must be room for 64 bytes, and three
+// times the size of what it is made of.
+int64_t wl_journal_write(int64_t* times, uint8_t* room, int32_t is_list, int32_t file,
+                         const uint8_t* bytes, int64_t size) {
+    return write_journal_block(times, room, is_list != 0, file, bytes, static_cast<size_t>(size));
+}
+
+// Syncs a file in another thread, which then sends two numbers to a socket: a ticket, and
+// that of an error, or 0. Returns 0 if that will be.
+int32_t wl_sync(int32_t file, int32_t told, int64_t ticket) {
+    return sync_later(file, told, ticket);
 }
 
 }  // extern "C"

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 16
+INTERFACE = 17
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 UNBOUNDED = 2**62
@@ -81,6 +81,11 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_ends": (None, [c_void_p, _INT64S]),
     "wl_walks_path": (c_int64, [c_void_p, POINTER(_INT32S)]),
     "wl_walks_row": (None, [c_void_p, c_int64, _INT32S]),
+    "wl_journal_write": (
+        c_int64,
+        [c_void_p, c_void_p, c_int32, c_int32, c_char_p, c_int64],
+    ),
+    "wl_sync": (c_int32, [c_int32, c_int32, c_int64]),
     "wl_keep_watch": (c_int32, [c_void_p, c_double, _STRINGS, _STRINGS]),
 }
 

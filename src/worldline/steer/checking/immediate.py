@@ -16,32 +16,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
+from worldline.model.message import OpenEnvelope
+from worldline.model.network.datagrams import delivery
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
+from worldline.model.usercode.running import Series
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.judge import NodeJudge
+from worldline.steer.checking.knowing import BEGINS, NOBODY, CheckedNode
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
+from worldline.steer.snapshots.attending import Ears
 from worldline.steer.snapshots.records import MemberRecord
-from worldline.steer.unchanged import is_still_so
+from worldline.steer.watched import watched_by
+from worldline.worlds.attention import Vet
 from worldline.worlds.companions import Beside, Effects, Instead
 
 Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, MemberRecord]]
 """The checkpoints of other nodes that a node has and that are not stale, by index; another
 mapping when they are others."""
-
-_NOBODY: Mapping[int, MemberRecord] = {}
-
-_BEGINS = frozenset({Kind.START, Kind.RESET, Kind.RESTART})
-"""Events before which there is no state of this life."""
 
 
 @final
@@ -102,10 +103,12 @@ class ImmediateCheck:
         system: System,
         properties: Collection[Property] | None = None,
         *,
-        neighbours: Neighbours = lambda me: _NOBODY,
+        neighbours: Neighbours = lambda me: NOBODY,
         on_unseen: Literal["allow", "refuse"] = "allow",
         refuse: Collection[str] | None = None,
     ) -> None:
+        # Which fields the system's own properties read is known from their code.
+        self._reads = watched_by(system).fields if properties is None else None
         if properties is None:
             properties = [
                 prop for prop in system.properties if prop.kind is PropertyKind.SAFETY
@@ -121,7 +124,7 @@ class ImmediateCheck:
         self._neighbours = neighbours
         chosen = names if refuse is None else refuse
         self._refuse = frozenset(chosen if on_unseen == "refuse" else ())
-        self._ones: dict[NodeId, _OneNode] = {}
+        self._ones: dict[NodeId, CheckedNode] = {}
         self.counts: dict[NodeId, CheckCounts] = {}
         self.errors: dict[str, str] = {}
 
@@ -140,20 +143,22 @@ class ImmediateCheck:
         If the peer sent it after its checkpoint, that tells nothing of it any more: neither
         the one that is known nor one that was on its way here.
         """
-        one = self._one(beside)
-        index = self._system.index[peer]
-        one.hear(index, life, numbers)
-        record = one.records.get(index)
-        if record is not None and _is_later(record, one.index, life, numbers):
-            self.superseded(beside.me, peer)
+        self._one(beside).noticed(self._system.index[peer], life, numbers)
+
+    def ears(self, beside: Beside) -> Ears:
+        """Return what hears the numbers beside messages in a life, as `noticed` does."""
+        return self._one(beside)
+
+    def has_news(self, me: NodeId) -> bool:
+        """Say whether a node has to learn or to judge something before its next event."""
+        one = self._ones.get(me)
+        return one is None or one.has_to_learn or bool(one.judge.spoilt)
 
     def superseded(self, me: NodeId, peer: NodeId) -> None:
         """Take note that what a node knows of a peer is so no more, until it knows more."""
         one = self._ones.get(me)
-        index = self._system.index[peer]
-        if one is not None and index in one.records:
-            one.outdated[index] = one.records[index]
-            one.has_to_learn = True
+        if one is not None:
+            one.supersede(self._system.index[peer])
 
     def before(self, beside: Beside, event: Event) -> None:
         """Take note of what a node knows before an event."""
@@ -165,7 +170,7 @@ class ImmediateCheck:
         if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
             self.superseded(me, event.peer)
             one.learn(records)
-        if one.judge.spoilt and event.kind not in _BEGINS:
+        if one.judge.spoilt and event.kind not in BEGINS:
             one.judge.settle()
 
     def after(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
@@ -176,23 +181,55 @@ class ImmediateCheck:
             return None  # as of most messages
         one = self._ones[beside.me]
         judge = one.judge
-        readers = judge.readers_of_fields
         if written is None:
-            written = tuple(readers)
-        for name in written:
-            if name in readers:
-                judge.field_changed(name)
+            written = tuple(judge.readers_of_fields)
+        judge.fields_changed(written)
         timers = one.timers
         if effects.timers or event.kind is not Kind.DELIVER:
-            one.note_timers(beside, event, effects)
+            one.note_timers(beside, event.kind, effects)
         if not judge.spoilt:
             return None
-        instead = self._judged(beside.me, one, event)
-        if instead is not None:
-            judge.take_back()
-            judge.read_anew(written)
-            one.set_timers(timers)
-        return instead
+        against = self._judged(self.counts[beside.me], judge)
+        return self._refused(one, event, against, written, timers) if against else None
+
+    def vetting(
+        self,
+        beside: Beside,
+        changed: Callable[[], None],
+        refused: Callable[[Event], None],
+    ) -> Vet:
+        """Return what judges messages of a life as `after` does, in the series of them.
+
+        Parameters
+        ----------
+        changed
+            Is told that something has changed that properties look at.
+        refused
+            Is told what is refused.
+        """
+        one, counts, me = self._one(beside), self.counts[beside.me], beside.me
+        judge = one.judge
+
+        def vet(
+            src: NodeId, message: Any, effects: Effects, series: Series
+        ) -> tuple[Event, Instead] | None:
+            written, timers = effects.written, one.timers
+            assert written is not None
+            judge.fields_changed(written)
+            if effects.timers:
+                one.note_timers(beside, Kind.DELIVER, effects)
+            if judge.spoilt:
+                against = self._judged(counts, judge, series)
+                if against:
+                    event = delivery(me, OpenEnvelope(src, "", message))
+                    instead = self._refused(one, event, against, written, timers)
+                    if instead is not None:
+                        refused(event)
+                        return event, instead
+            changed()
+            return None
+
+        return vet
 
     def verdicts(self, me: NodeId) -> tuple[StateVerdict, ...]:
         """Return what a node says of each property in its present state, in order."""
@@ -206,31 +243,57 @@ class ImmediateCheck:
 
     # ------------------------------------------------------------------------ inside
 
-    def _one(self, beside: Beside) -> _OneNode:
+    def _one(self, beside: Beside) -> CheckedNode:
         one = self._ones.get(beside.me)
         if one is None:
             system = self._system
             index = system.index[beside.me]
-            stand = Standpoint(system, index, beside.node)
+            stand = Standpoint(system, index, beside.node, self._reads)
             judge = NodeJudge(stand, self._properties, self.errors)
-            one = self._ones[beside.me] = _OneNode(index, judge)
+            one = self._ones[beside.me] = CheckedNode(index, judge)
             self.counts.setdefault(beside.me, CheckCounts())
             one.set_timers(frozenset(beside.timers))
         return one
 
-    def _judged(self, me: NodeId, one: _OneNode, event: Event) -> Instead | None:
-        """Judge an event, and count what comes of that."""
-        judge, counts = one.judge, self.counts[me]
-        asked = judge.settle()
+    def _judged(
+        self, counts: CheckCounts, judge: NodeJudge, series: Series | None = None
+    ) -> list[str]:
+        """Judge an event, and return the names of the properties that are against it."""
+        asked = judge.settle(series)
         counts.checked += 1
-        counts.unseen.update(judge.unseen.keys())
-        against = [
-            whole.name for whole in asked if self._is_against(whole, asked[whole])
+        for name in judge.unseen:  # `update` takes as long as all else
+            counts.unseen[name] += 1
+        return [
+            whole.name for whole, before in asked if self._is_against(whole, before)
         ]
-        if not against:
+
+    def _refused(
+        self,
+        one: CheckedNode,
+        event: Event,
+        against: list[str],
+        written: Collection[str],
+        timers: frozenset[PendingTimer],
+    ) -> Instead | None:
+        """Count who is against an event, and refuse it if that is possible.
+
+        Parameters
+        ----------
+        written
+            The fields that it has changed.
+        timers
+            Those that were set before it.
+        """
+        assert event.node is not None
+        counts, instead = self.counts[event.node], refusal_of(self._system, event)
+        if instead is None:
+            counts.uncaught.update(against)
             return None
-        instead = refusal_of(self._system, event)
-        (counts.uncaught if instead is None else counts.refused).update(against)
+        counts.refused.update(against)
+        judge = one.judge
+        judge.take_back()
+        judge.read_anew(written)
+        one.set_timers(timers)
         return instead
 
     def _is_against(self, whole: JudgedProperty, before: JudgedAnswer) -> bool:
@@ -238,101 +301,3 @@ class ImmediateCheck:
         if whole.verdict is False:
             return before is not False
         return whole.verdict is UNSEEN and before is True and whole.name in self._refuse
-
-
-@final
-class _OneNode:
-    """What is known of one node, in one of its lives.
-
-    Attributes
-    ----------
-    given
-        The checkpoints that it was said to know, as they were given.
-    records
-        Those that tell something of their nodes.
-    outdated
-        Those that do not.
-    heard
-        Of each peer, the life in which it sent what it sent last of all that has come, and
-        the numbers beside that.
-    has_to_learn
-        Whether the last are others than when it learned.
-    timers
-        Those that are set.
-    """
-
-    def __init__(self, index: int, judge: NodeJudge) -> None:
-        self.index, self.judge = index, judge
-        self.given: Mapping[int, MemberRecord] = _NOBODY
-        self.records: Mapping[int, MemberRecord] = _NOBODY
-        self.outdated: dict[int, MemberRecord] = {}
-        self.heard: dict[int, tuple[int, Mapping[int, int]]] = {}
-        self.has_to_learn = False
-        self.timers: frozenset[PendingTimer] = frozenset()
-
-    def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
-        """Take note of the numbers beside a message, unless a later one has come."""
-        last = self.heard.get(peer)
-        if last is not None and (life, numbers.get(_NUMBER, 0)) < (
-            last[0],
-            last[1].get(_NUMBER, 0),
-        ):
-            return
-        self.heard[peer] = life, numbers
-
-    def learn(self, records: Mapping[int, MemberRecord]) -> None:
-        """Know what these checkpoints say, but for those that are outdated."""
-        self.given, self.has_to_learn = records, False
-        old = self.outdated
-        self.outdated = {n: old[n] for n in old if records.get(n) is old[n]}
-        for n, (life, numbers) in self.heard.items():
-            if n in records and _is_later(records[n], self.index, life, numbers):
-                self.outdated[n] = records[n]
-        self.records = {
-            n: record for n, record in records.items() if n not in self.outdated
-        }
-        changed = self.judge.stand.know(self.records)
-        if changed:
-            self.judge.others_changed(changed)
-
-    def note_timers(self, beside: Beside, event: Event, effects: Effects) -> None:
-        """Take note of the timers that will be set once an event is settled."""
-        known, kind = self.timers, event.kind
-        if kind is not Kind.TIMER and kind not in _BEGINS:
-            for timer, after in effects.timers:
-                if (timer in known) is (after is None):
-                    break
-            else:
-                return  # as most
-        timers = set() if kind in _BEGINS else set(beside.timers)
-        for timer, after in effects.timers:
-            (timers.discard if after is None else timers.add)(timer)
-        if timers != known:
-            self.set_timers(frozenset(timers))
-            self.judge.hidden_changed()
-
-    def set_timers(self, timers: frozenset[PendingTimer]) -> None:
-        """Take these timers to be set."""
-        self.timers = timers
-        self.judge.stand.set_timers(timers)
-
-
-def _is_later(
-    record: MemberRecord, me: int, life: int, numbers: Mapping[int, int]
-) -> bool:
-    """Say whether a message to this node was sent after a checkpoint of its sender.
-
-    One after which nothing has changed that properties look at is as good as a later one.
-    """
-    if life != record.life:
-        return life > record.life
-    if is_still_so(record.number, numbers):
-        return False
-    channel = record.channels.get(me)
-    if _NUMBER in numbers:
-        return numbers[_NUMBER] > (0 if channel is None else channel.sent)
-    return numbers.get(_CHECKPOINT, record.number) >= record.number
-
-
-_CHECKPOINT, _NUMBER = 1, 3
-"""Beside a message: the number of its sender's last checkpoint, and its own on its channel."""

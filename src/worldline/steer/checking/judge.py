@@ -10,7 +10,7 @@ from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
-from worldline.model.usercode.running import Series, said
+from worldline.model.usercode.running import Series, cause, check, said
 from worldline.model.verdicts import UNSEEN
 from worldline.steer.checking.questions import (
     FAILS,
@@ -68,21 +68,23 @@ class NodeJudge:
             form = self._forms[function, arity] = JudgedForm(self, function, arity)
         return form
 
-    def field_changed(self, name: str) -> None:
-        """Take note that a field of the node has changed."""
-        stand = self.stand
-        stand.forget(name)
-        readers = self.readers_of_fields.get(name)
-        if not readers:
-            return
-        if name in stand.parts:
-            for question in readers:
-                question.own.pop(name, None)
-        else:
-            value = stand.own_field((name,))
-            for question in readers:
-                question.own[name] = value
-        self.spoilt.update(readers)
+    def fields_changed(self, names: Collection[str]) -> None:
+        """Take note that fields of the node have changed, as far as anybody reads them."""
+        stand, readers_of = self.stand, self.readers_of_fields
+        for name in names:
+            readers = readers_of.get(name)
+            if not readers:
+                stand.forget(name)
+            elif name in stand.parts:
+                stand.forget(name)
+                for question in readers:
+                    question.own.pop(name, None)
+                self.spoilt.update(readers)
+            else:
+                value = stand.read_anew(name)
+                for question in readers:
+                    question.own[name] = value
+                    self.spoilt[question] = None
 
     def hidden_changed(self) -> None:
         """Take note that its timers have changed, or the positions of its scripts."""
@@ -106,25 +108,35 @@ class NodeJudge:
             for question in self.readers_of_fields.get(name, ()):
                 question.own.pop(name, None)
 
-    def settle(self) -> dict[JudgedProperty, JudgedAnswer]:
+    def settle(
+        self, within: Series | None = None
+    ) -> list[tuple[JudgedProperty, JudgedAnswer]]:
         """Work out all answers that have to be; they can be taken back until the next.
+
+        Parameters
+        ----------
+        within
+            A series that was entered already; None if none was.
 
         Returns
         -------
-        dict
+        list of tuple
             The properties that were asked, each with its answer before.
         """
         self._asked.clear()
         try:
-            with self._series as series:
-                series.run(self._settle, _MARK)
+            if within is None:
+                with self._series as series:
+                    self._settle(series)
+            else:
+                self._settle(within)
         except Diverged as error:
             self._give_up(error)
         asked: dict[JudgedProperty, JudgedAnswer] = {}
         for question, before in self._asked:
             if type(question) is JudgedProperty:
                 asked.setdefault(question, before)
-        return asked
+        return [*asked.items()] if asked else _NOBODY
 
     def take_back(self) -> None:
         """Have the answers again that were there before the last settling."""
@@ -165,9 +177,19 @@ class NodeJudge:
         for readers in self._readers():
             readers.pop(question, None)
 
-    def _settle(self) -> None:
-        while self.spoilt:
-            self.ask(next(iter(self.spoilt)))
+    def _settle(self, series: Series) -> None:
+        # As `Series.run` would, with few calls: for nearly each event one element is asked.
+        spoilt = self.spoilt
+        series.enter(_MARK)
+        try:
+            check()
+            while spoilt:
+                self.ask(next(iter(spoilt)))
+            check()
+        except BaseException as error:
+            raise cause(error) from None
+        finally:
+            series.leave()
 
     def _give_up(self, error: Diverged) -> None:
         """Take for unseen, for good, what has not been answered and does not return."""
@@ -184,3 +206,4 @@ class NodeJudge:
 
 
 _MARK = 2
+_NOBODY: list[tuple[JudgedProperty, JudgedAnswer]] = []

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from worldline.model.answers import answer
 from worldline.model.data.identity import NodeId
+from worldline.model.data.values import ITSELF
 from worldline.model.errors import Unseen
 from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
 from worldline.model.system import System
@@ -27,6 +28,8 @@ class Standpoint:
         The index of the node.
     node
         Its object, whose fields are read as they are at the time.
+    reads
+        The fields, by name, that anybody reads; None for all.
 
     Attributes
     ----------
@@ -36,8 +39,11 @@ class Standpoint:
         The indices of the nodes that are known, in order.
     """
 
-    def __init__(self, system: System, me: int, node: Any) -> None:
+    def __init__(
+        self, system: System, me: int, node: Any, reads: frozenset[str] | None = None
+    ) -> None:
         self.system, self.me, self.node = system, me, node
+        self._reads = reads
         self.first = system.layout.first
         self.parts = system.types[me].parts
         self.present: tuple[int, ...] = (me,)
@@ -50,12 +56,30 @@ class Standpoint:
         """Know these neighbours, and no others; return which are others than before."""
         before = self._records
         now = {n: record for n, record in records.items() if n != self.me}
-        changed = [n for n in before.keys() | now.keys() if before.get(n) != now.get(n)]
+        changed = [
+            n
+            for n in before.keys() | now.keys()
+            if n not in before or n not in now or self._differs(n, before[n], now[n])
+        ]
         for index in changed:
             self._others.pop(index, None)
         self._records = now
         self.present = tuple(sorted((self.me, *now)))
         return changed
+
+    def _differs(self, index: int, one: MemberRecord, other: MemberRecord) -> bool:
+        """Say whether a property can tell two checkpoints of a node from each other."""
+        if one is other:
+            return False
+        if one.timers != other.timers or one.positions != other.positions:
+            return True
+        if one.local == other.local:
+            return False
+        if self._reads is None:
+            return True
+        names = self.system.types[index].identity
+        values = zip(names, one.local[1:], other.local[1:], strict=True)
+        return any(a != b and name in self._reads for name, a, b in values)
 
     def set_timers(self, timers: Iterable[PendingTimer]) -> None:
         """Say which timers of the node are set."""
@@ -64,6 +88,14 @@ class Standpoint:
     def forget(self, name: str) -> None:
         """Read a field of the node anew, that has changed."""
         self._shown.pop(name, None)
+
+    def read_anew(self, name: str) -> Any:
+        """Return a field of the node that has changed, as `own_field` does."""
+        value = self.node.__dict__[name]
+        if type(value) not in ITSELF:
+            value = fresh(value)
+        self._shown[name] = value
+        return value
 
     def own_field(self, path: tuple[str, ...]) -> Any:
         """Return a field of the node; whoever changes it changes no node."""

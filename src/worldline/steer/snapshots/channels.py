@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.network import Capability, members_of, number_of
 from worldline.model.system import System
@@ -57,8 +57,11 @@ class Carriers:
         return self._connects[number_of(self._network, part, type(message))]
 
 
-_LOOK_S = 1.0
+LOOK_S = 1.0
 """Seconds between two looks for datagrams that are too old to be under way."""
+
+TailEntry: TypeAlias = tuple[int, str, Any, float | None]
+"""A message that was sent: its number, part and content, and when, if it is a datagram."""
 
 
 @final
@@ -73,25 +76,42 @@ class Channel:
         That of the peer to whose messages `received` refers; 0 before the first.
     untold
         How many messages were received that the peer has not been told of.
+    sent_before
+        How many were sent to it when somebody last looked whether it has to be told.
     opened
         The life of the peer with which there was a connection when somebody last looked;
         None if it was lost since.
+    beside
+        What stands beside each message to the peer besides counts, as things are; None if
+        that has to be found out.
+    is_told
+        Whether it stands there what was received.
+    reads_counts
+        Whether the peer reads the short form of the numbers.
+    at
+        The connection of `heard`, as long as messages that come on it tell nothing new but
+        by their counts; -1 if they may.
     stale
         An end of an earlier life of the peer than the one that is heard; that it was lost
         is still to be heard of.
     """
 
     __slots__ = (
+        "at",
+        "beside",
         "closed",
         "connection",
         "heard",
+        "is_told",
         "last",
         "life",
         "looked",
         "opened",
         "others",
+        "reads_counts",
         "received",
         "sent",
+        "sent_before",
         "stale",
         "tail",
         "untold",
@@ -99,13 +119,16 @@ class Channel:
 
     def __init__(self) -> None:
         self.connection = self.sent = self.received = self.untold = self.life = 0
-        self.tail: deque[tuple[UnreceivedMessage, float | None]] = deque()
+        self.sent_before = 0
+        self.tail: deque[TailEntry] = deque(maxlen=MOST_TAIL)
         self.heard: HeardEnd | None = None
         self.closed: HeardEnd | None = None
         self.stale: HeardEnd | None = None
         self.opened: int | None = None
         self.others: dict[int, float] = {}
         self.last = self.looked = 0.0
+        self.beside: dict[int, int] | None = None
+        self.is_told, self.reads_counts, self.at = False, False, -1
 
     def record(self, life: int | None) -> ChannelRecord:
         """Return what a checkpoint says of it.
@@ -122,7 +145,7 @@ class Channel:
         return ChannelRecord(
             self.connection,
             self.sent,
-            tuple(message for message, _ in self.tail),
+            tuple(UnreceivedMessage(*sent[:3]) for sent in self.tail),
             heard,
             closed,
             self.received,
@@ -146,25 +169,27 @@ class Channel:
     def lose(self) -> None:
         """Take note that the connection is lost: the one of an earlier life first."""
         self.connection += 1
-        self.tail = deque(one for one in self.tail if one[1] is not None)
+        kept = [one for one in self.tail if one[3] is not None]
+        self.tail = deque(kept, MOST_TAIL)
         self.closed = self.stale or self.heard or self.closed
         # After the error of an earlier life, the peer's end of this one is open still; but
         # it would close without a word.
         self.opened = self.stale = self.heard = None
+        self.beside, self.at = None, -1
 
     def acknowledge(self, number: int) -> None:
         """Forget what the peer is known to have received."""
-        while self.tail and self.tail[0][0].number <= number:
+        while self.tail and self.tail[0][0] <= number:
             self.tail.popleft()
 
     def forget(self, now: float) -> None:
         """Forget datagrams that were sent long ago, and what was missing for long."""
         before = now - MEMORY_S
-        if self.tail and now >= self.looked + _LOOK_S:
+        if now >= self.looked + LOOK_S:
             self.looked = now
-            kept = [one for one in self.tail if one[1] is None or one[1] >= before]
+            kept = [one for one in self.tail if one[3] is None or one[3] >= before]
             if len(kept) < len(self.tail):
-                self.tail = deque(kept)
+                self.tail = deque(kept, MOST_TAIL)
         while self.others:
             first = min(self.others)
             if self.others[first] >= before and len(self.others) <= MOST_OTHERS:
@@ -195,36 +220,43 @@ class Channels:
 
     They are kept from one life of the node to the next as far as the peer's ends are
     concerned: who connects anew is to know that it does.
+
+    Attributes
+    ----------
+    life
+        Of the node.
+    by_peer
+        The channels, by the index of the peer.
     """
 
     def __init__(self, carriers: Carriers) -> None:
         self._carriers = carriers
-        self._channels: dict[int, Channel] = {}
-        self._life = 0
+        self.by_peer: dict[int, Channel] = {}
+        self.life = 0
 
     def begin(self, life: int) -> None:
         """Begin a life of the node."""
-        self._life = life
-        for peer in list(self._channels):
-            before, after = self._channels[peer], Channel()
+        self.life = life
+        for peer in list(self.by_peer):
+            before, after = self.by_peer[peer], Channel()
             if self._carriers.is_connected:
                 after.closed = before.heard or before.closed
             else:
                 after.heard = before.heard
             after.received, after.others = before.received, before.others
             after.life, after.last = before.life, before.last
-            self._channels[peer] = after
+            self.by_peer[peer] = after
 
     def of(self, peer: int) -> Channel:
         """Return the channels with a peer."""
-        channel = self._channels.get(peer)
+        channel = self.by_peer.get(peer)
         if channel is None:
-            channel = self._channels[peer] = Channel()
+            channel = self.by_peer[peer] = Channel()
         return channel
 
     def items(self) -> Iterator[tuple[int, Channel]]:
         """Iterate over peers and channels."""
-        return iter(self._channels.items())
+        return iter(self.by_peer.items())
 
     def send(self, peer: int, part: str, message: Any, now: float) -> dict[int, int]:
         """Count a message that is sent; return the numbers beside it."""
@@ -232,10 +264,8 @@ class Channels:
         channel.sent += 1
         channel.last = now
         connected = carriers.is_on_connection(part, message)
-        sent = UnreceivedMessage(channel.sent, part, message)
-        channel.tail.append((sent, None if connected else now))
-        if len(channel.tail) > MOST_TAIL:
-            channel.tail.popleft()
+        when = None if connected else now
+        channel.tail.append((channel.sent, part, message, when))
         numbers = {SENT: channel.sent}
         if channel.connection:
             numbers[CONNECTION] = channel.connection
@@ -246,6 +276,7 @@ class Channels:
             if channel.life != 1:
                 numbers[RECEIVED_LIFE] = channel.life
             channel.untold = 0
+        self._foresee(channel)
         return numbers
 
     def receive(
@@ -272,17 +303,18 @@ class Channels:
         else:
             channel.come(number, now)
         channel.untold += 1
+        self._foresee(channel)
 
     def acknowledge(self, peer: int, life: int, number: int, now: float) -> None:
         """Take note that a peer has received what was sent in a life, up to a number."""
         channel = self.of(peer)
-        if life == self._life and number <= channel.sent:
+        if life == self.life and number <= channel.sent:
             channel.acknowledge(number)
         channel.forget(now)
 
     def untold(self, peer: int) -> tuple[int, int] | None:
         """Return what to tell a peer that was received: in its life, up to a number."""
-        channel = self._channels.get(peer)
+        channel = self.by_peer.get(peer)
         if channel is None or not channel.untold:
             return None
         channel.untold = 0
@@ -294,11 +326,27 @@ class Channels:
             return channel.life > 0
         return channel.heard is not None and channel.heard.life == channel.life
 
+    def _foresee(self, channel: Channel) -> None:
+        """Prepare for messages that go and come as the last one did, as nearly all do."""
+        carriers = self._carriers
+        if carriers.is_mixed:
+            return
+        channel.beside = {}
+        if channel.connection:
+            channel.beside[CONNECTION] = channel.connection
+        channel.is_told = is_told = self._is_told(channel)
+        if is_told and channel.life != 1:
+            channel.beside[RECEIVED_LIFE] = channel.life
+        heard, channel.at = channel.heard, -1
+        is_open = not carriers.is_connected or channel.opened is not None
+        if heard is not None and heard.life == channel.life and is_open:
+            channel.at = heard.connection
+
     def lose(self, peer: int) -> None:
         """Take note that the connection with a peer is lost."""
         self.of(peer).lose()
 
     def forget(self, now: float) -> None:
         """Forget what is too old to matter."""
-        for channel in self._channels.values():
+        for channel in self.by_peer.values():
             channel.forget(now)

@@ -18,6 +18,7 @@ from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.network import Capability
 from worldline.model.system import System
+from worldline.steer.snapshots.attending import SnapshotAttention
 from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.node_keeper import NOBODY, NodeKeeper
@@ -112,6 +113,9 @@ class Snapshots(Companion):
             self._keepers[beside.me] = keeper
         keeper.joined(beside)
 
+    def attention(self, beside: Beside) -> SnapshotAttention | None:
+        return self._keepers[beside.me].attention()
+
     def gate(self, beside: Beside, event: Event) -> Instead | None:
         self._keepers[beside.me].gate(event)
         return None
@@ -122,12 +126,13 @@ class Snapshots(Companion):
     def extensions(
         self, beside: Beside, peer: NodeId, part: str, message: Any
     ) -> dict[int, int] | None:
-        return self._keepers[beside.me].extensions(peer, part, message)
+        to = self._setting.system.index[peer]
+        return self._keepers[beside.me].beside(to, part, message)
 
     def noticed(
         self, beside: Beside, peer: NodeId, life: int, numbers: dict[int, int]
     ) -> None:
-        self._keepers[beside.me].noticed(peer, life, numbers)
+        self._keepers[beside.me].came(self._setting.system.index[peer], life, numbers)
 
     def heard(self, beside: Beside, peer: NodeId, body: bytes) -> None:
         self._keepers[beside.me].heard(peer, body)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
 
 from worldline.model.checkpointing import checkpointing, neighbours_of
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import Channels
 from worldline.steer.snapshots.options import MEMORY_S
+from worldline.steer.watched import fields_read_by
 from worldline.worlds.companions import Beside
+
+_FIRST, _ONE_IN = 4, 64
+"""The method that names neighbours is watched the first times, and one in so many: to see
+that it has not changed its node takes far longer than the method."""
 
 
 def hops_of(system: System, index: int) -> int:
@@ -16,15 +21,15 @@ def hops_of(system: System, index: int) -> int:
     return checkpointing(system.types[index]).hops
 
 
-def neighbourhood(
-    system: System,
-    index: int,
-    beside: Beside,
-    channels: Channels,
-    *,
-    is_connected: bool,
-) -> tuple[int, ...]:
-    """Return the indices of all neighbours of a node, those first that matter most.
+def fields_of(system: System, index: int) -> frozenset[str] | None:
+    """Return the fields, by name, that say who the neighbours are; None for any of them."""
+    said = checkpointing(system.types[index]).neighbours
+    return frozenset() if said is None else fields_read_by(system, said[1])
+
+
+@final
+class Neighbourhood:
+    """The neighbours of a node, from one of its lives to the next.
 
     Parameters
     ----------
@@ -33,24 +38,59 @@ def neighbourhood(
         the node has one are its neighbours; else those with whom it has exchanged
         messages lately.
 
-    Raises
-    ------
-    ModelError
-        If the method that says them does not.
+    Attributes
+    ----------
+    is_told
+        Whether it is told to `forget` when something has changed that says who they are.
     """
-    node: Any = beside.node
-    said = neighbours_of(system, index, node)
-    if said is None:
-        before = beside.now - MEMORY_S
+
+    def __init__(
+        self, system: System, index: int, channels: Channels, *, is_connected: bool
+    ) -> None:
+        self._system, self._index, self._channels = system, index, channels
+        self._is_connected = is_connected
+        self._known: tuple[int, ...] | None = None
+        self._times = 0
+        self.is_told = False
+
+    def begin(self) -> None:
+        """Begin a life of the node, in which nobody tells of changes yet."""
+        self._known, self.is_told = None, False
+
+    def forget(self) -> None:
+        """Ask anew who they are when somebody wants to know."""
+        self._known = None
+
+    def all(self, beside: Beside) -> tuple[int, ...]:
+        """Return the indices of all of them, those first that matter most.
+
+        Raises
+        ------
+        ModelError
+            If the method that says them does not.
+        """
+        if self._known is not None:
+            return self._known
+        node: Any = beside.node
+        self._times += 1
+        is_watched = self._times < _FIRST or not self._times % _ONE_IN
+        said = neighbours_of(self._system, self._index, node, careful=is_watched)
+        if said is None:
+            return self._lately(beside)
+        if self.is_told:
+            self._known = said
+        return said
+
+    def _lately(self, beside: Beside) -> tuple[int, ...]:
+        before, ids = beside.now - MEMORY_S, self._system.ids
         found = [
             (-channel.last, peer)
-            for peer, channel in channels.items()
-            if peer != index
+            for peer, channel in self._channels.items()
+            if peer != self._index
             and (
-                beside.life_of(system.ids[peer]) is not None
-                if is_connected
+                beside.life_of(ids[peer]) is not None
+                if self._is_connected
                 else channel.last >= before
             )
         ]
-        said = tuple(peer for _, peer in sorted(found))
-    return said
+        return tuple(peer for _, peer in sorted(found))

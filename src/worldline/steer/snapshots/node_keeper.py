@@ -12,24 +12,14 @@ from worldline.model.kinds import Kind
 from worldline.steer.snapshots.agreement import has_orphans
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.answering import Answering
+from worldline.steer.snapshots.attending import SnapshotAttention
 from worldline.steer.snapshots.channels import MOST_UNTOLD, NUMBER, Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.gathering import Gather, KnownBodies, following
-from worldline.steer.snapshots.letters import (
-    NEWS,
-    Busy,
-    Gone,
-    Received,
-    Relay,
-    Relayed,
-    Reply,
-    Request,
-    Same,
-    SnapshotLetter,
-    read,
-)
+from worldline.steer.snapshots.letterbox import Letterbox
+from worldline.steer.snapshots.letters import Received, Request
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
-from worldline.steer.snapshots.neighbourhood import hops_of, neighbourhood
+from worldline.steer.snapshots.neighbourhood import Neighbourhood, hops_of
 from worldline.steer.snapshots.post import Post, Setting
 from worldline.steer.snapshots.record_bytes import is_number
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
@@ -86,17 +76,42 @@ class NodeKeeper:
         )
         self._allowance = LetterAllowance(setting.options, beside.now)
         self._post = Post(setting, index, beside, self._allowance, self.counts)
-        self._answering = Answering(
-            self._log, self._allowance, self.counts, self._neighbours
+        answering = Answering(self._log, self._allowance, self.counts, self._neighbours)
+        self._letters = Letterbox(
+            self,
+            len(self._system.ids),
+            self._channels,
+            self._post,
+            self._allowance,
+            answering,
         )
         self._known = KnownBodies()
         self._names_neighbours = hops_of(self._system, index) > 1
+        self._near = Neighbourhood(
+            self._system,
+            index,
+            self._channels,
+            is_connected=setting.carriers.is_connected,
+        )
         self._gather: Gather | None = None
         self._is_renewing = False
         self._latest: NeighbourhoodSnapshot | None = None
+        self._attention: SnapshotAttention | None = None
         self._occasions: Occasions | None = None
         self._has_started = False
         self._name = 0
+
+    def attention(self) -> SnapshotAttention | None:
+        """Return what it attends to in the life that has begun; None for each event."""
+        if self._options.share is not None:
+            return None  # what is sent has to be weighed
+        connects = self._setting.carriers.is_connected
+        self._attention = SnapshotAttention(
+            self, self._channels, self._log, connects=connects
+        )
+        self._attention.news = self._setting.news(self._index)
+        self._near.is_told = True
+        return self._attention
 
     # ------------------------------------------------------ what the runtime tells it
 
@@ -105,6 +120,8 @@ class NodeKeeper:
         if self._gather is not None:
             self._gather.close()
         self._beside, self._gather, self._latest = beside, None, None
+        self._attention = None
+        self._near.begin()
         self._taker.beside = self._post.beside = beside
         self._occasions, self._has_started = None, False
         self._channels.begin(beside.incarnation)
@@ -115,6 +132,8 @@ class NodeKeeper:
             self._has_started = True  # it is the start
             return
         self._begin()
+        if self._attention is not None:
+            self._attention.is_gated = False  # of plain events, it has nothing to see
         # What the handler sends is on another connection already.
         if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
             self._channels.lose(self._system.index[event.peer])
@@ -122,6 +141,7 @@ class NodeKeeper:
     def seen(self, event: Event) -> None:
         """Take note of an event that has happened."""
         self._has_started = True
+        self._near.forget()
         self._begin()
         is_error = event.kind is Kind.TRANSPORT_ERROR
         if is_error and event.peer is not None and self._gather is not None:
@@ -129,38 +149,43 @@ class NodeKeeper:
         assert self._occasions is not None
         self._occasions.happened()
 
-    def extensions(self, peer: NodeId, part: str, message: Any) -> dict[int, int]:
+    def passed(self) -> None:
+        """Take note that events have happened, of which nobody says more."""
+        self._near.forget()
+        if self._occasions is not None:
+            self._occasions.happened()
+
+    def beside(self, to: int, part: str, message: Any) -> dict[int, int]:
         """Return the numbers beside a message that is sent."""
         if self._options.share is not None:
             self._allowance.earn(size_of(message))
-        to, now = self._system.index[peer], self._beside.now
         return {
             NUMBER: self._log.number,
-            **self._channels.send(to, part, message, now),
+            **self._channels.send(to, part, message, self._beside.now),
         }
 
-    def noticed(self, peer: NodeId, life: int, numbers: Mapping[int, int]) -> None:
+    def came(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
         """Take note of a message that comes, before it is handled."""
         self._begin()
-        number, index = numbers.get(NUMBER, 0), self._system.index[peer]
-        if self._is_ahead(number):
-            self._force(number, has_news=False)
-        channel = self._channels.of(index)
-        channel.look(self._beside.life_of(peer))
-        self._channels.receive(index, life, numbers, self._beside.now)
+        number = numbers.get(NUMBER, 0)
+        self.catch_up(number, has_news=False)
+        channel = self._channels.of(peer)
+        channel.look(self._beside.life_of(self._system.ids[peer]))
+        self._channels.receive(peer, life, numbers, self._beside.now)
         if channel.untold > MOST_UNTOLD:
-            self._tell_received(index)
+            self.tell_peer(peer)
 
     def heard(self, peer: NodeId, body: bytes) -> None:
         """Take a letter from beside a peer."""
         self._begin()
         if self._occasions is None:
             return  # nobody asks a node that has not started
-        index = self._system.index[peer]
         try:
-            self._take_letter(index, read(body, len(self._system.ids)), None)
+            is_awaited = self._letters.open(self._system.index[peer], body)
         except Malformed:
             self.counts.malformed += 1
+        else:
+            self.counts.late += not is_awaited
 
     # -------------------------------------------------------------- what is asked of it
 
@@ -233,15 +258,50 @@ class NodeKeeper:
                     self._index, gather.number, gather.own.time, members
                 )
                 self._setting.taken(self._latest)
+        self.learned()
         if self._occasions is not None and not self._is_renewing:
             self._occasions.again()
+
+    # ------------------------------------------------------- for letters: `Addressee`
+
+    def present_gather(self) -> Gather | None:
+        """Return the gather that goes on; None if none does."""
+        return self._gather
+
+    def now(self) -> float:
+        """Return the time of the node."""
+        return self._beside.now
+
+    def learned(self) -> None:
+        """See to it that what is known of neighbours by now counts at the next event."""
+        if self._attention is not None:
+            self._attention.is_gated = True
+            if self._latest is not None:
+                self._attention.until = self._latest.time + self._options.stale
+
+    def catch_up(self, number: int, *, has_news: bool) -> None:
+        """Take a checkpoint of a number that came from outside, if it is greater.
+
+        A liar's is not caught up with.
+        """
+        if not is_number(number) or number <= self._log.number:
+            return
+        if not self.is_too_far(number):
+            self.counts.forced += 1
+            self._taker.keep(number)
+            if has_news and self._occasions is not None:
+                self._occasions.forced()
+
+    def is_too_far(self, number: int) -> bool:
+        """Say whether a number is so much greater that whoever says it lies."""
+        return number > self._log.number + _MOST_AHEAD
 
     # ----------------------------------------------------------- for `when`: `Occasion`
 
     def look(self) -> Any:
         """Return what calls for a snapshot when it changes."""
         fields, kind = self._options.fields, self._system.types[self._index]
-        local, neighbours = self._taker.local(), frozenset(self._all_neighbours())
+        local, neighbours = self._taker.local(), frozenset(self._near.all(self._beside))
         if fields is None or fields & checkpointing(kind).kept_out:
             return local, neighbours  # what is left out is made from any of the others
         pairs = zip(kind.identity, local[1:], strict=True)
@@ -291,11 +351,21 @@ class NodeKeeper:
             self._is_renewing = False
         return self._gather is None
 
+    def tell_peer(self, peer: int) -> None:
+        """Tell a peer what was received of it, if that may be sent."""
+        if not self._allowance.allows(self._beside.now) or not self.reaches(peer):
+            return
+        told = self._channels.untold(peer)
+        if told is not None:
+            self._post.send(peer, Received(self._log.number, *told))
+
     def tell_received(self) -> None:
-        """Tell peers what was received of them, if nothing else has."""
+        """Tell peers what was received of them, to whom nothing was sent for long."""
         for peer, channel in list(self._channels.items()):
             if channel.untold and peer != self._index:
-                self._tell_received(peer)
+                if channel.sent == channel.sent_before:
+                    self.tell_peer(peer)
+                channel.sent_before = channel.sent
 
     # ------------------------------------------------------------------------ inside
 
@@ -313,82 +383,5 @@ class NodeKeeper:
             first=options.interval * (self._index + 1) / count,
         )
 
-    def _is_ahead(self, number: Any) -> bool:
-        """Say whether a number that came is to be caught up with; a liar's is not."""
-        own = self._log.number
-        return is_number(number) and own < number <= own + _MOST_AHEAD
-
-    def _force(self, number: int, *, has_news: bool) -> None:
-        """Take a checkpoint of a number that came from outside."""
-        self.counts.forced += 1
-        self._taker.keep(number)
-        if has_news and self._occasions is not None:
-            self._occasions.forced()
-
     def _neighbours(self) -> tuple[int, ...]:
-        return self._all_neighbours()[: self._options.most_neighbours]
-
-    def _all_neighbours(self) -> tuple[int, ...]:
-        return neighbourhood(
-            self._system,
-            self._index,
-            self._beside,
-            self._channels,
-            is_connected=self._setting.carriers.is_connected,
-        )
-
-    def _tell_received(self, peer: int) -> None:
-        if not self._allowance.allows(self._beside.now) or not self.reaches(peer):
-            return
-        told = self._channels.untold(peer)
-        if told is not None:
-            self._post.send(peer, Received(self._log.number, *told))
-
-    def _take_letter(self, peer: int, letter: SnapshotLetter, via: int | None) -> None:
-        match letter:
-            case Request():
-                self._answer(peer, letter, via)
-            case Reply() | Same() | Gone() | Busy():
-                if not self._take_answer(peer, letter):
-                    self.counts.late += 1
-            case Received():
-                if self._is_ahead(letter.number):
-                    self._force(letter.number, has_news=False)
-                self._acknowledge(peer, letter)
-            case Relay():
-                self._post.relay(peer, letter)
-            case Relayed():
-                if via is not None:
-                    raise Malformed("", "a letter that is passed on twice")
-                inner = read(letter.letter, len(self._system.ids))
-                self._take_letter(letter.origin, inner, peer)
-
-    def _take_answer(self, peer: int, letter: Reply | Same | Gone | Busy) -> bool:
-        gather = self._gather
-        if gather is None:
-            return False
-        if isinstance(letter, Busy):
-            return gather.take_busy(peer, letter.gather)
-        if isinstance(letter, Gone) and letter.number > self._log.number + _MOST_AHEAD:
-            return gather.take_busy(peer, letter.gather)
-        if isinstance(letter, Gone):
-            return gather.take_gone(peer, letter)
-        return gather.take_reply(peer, letter)
-
-    def _answer(self, peer: int, request: Request, via: int | None) -> None:
-        now = self._beside.now
-        if self._allowance.allows(now):
-            if self._is_ahead(request.number):
-                self._force(request.number, has_news=bool(request.flags & NEWS))
-            self._acknowledge(peer, request)
-            self._post.send(peer, self._answering.answer(peer, request), via)
-            return
-        refusal = self._answering.refusal(request, now)
-        if refusal is not None:
-            self._post.send(peer, refusal, via)
-
-    def _acknowledge(self, peer: int, letter: Request | Received) -> None:
-        """Take note of what a peer has received; it is no later than this node's time."""
-        now = self._beside.now
-        if letter.life:
-            self._channels.acknowledge(peer, letter.life, letter.received, now)
+        return self._near.all(self._beside)[: self._options.most_neighbours]

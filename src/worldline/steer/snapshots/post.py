@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
+from worldline.model.checkpointing import checkpointing
 from worldline.model.system import System
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.letters import Relay, Relayed, SnapshotLetter, write
+from worldline.steer.snapshots.neighbourhood import fields_of
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.record_bytes import RecordBytes
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
@@ -39,6 +41,14 @@ class Setting:
     companion: str
     frame: int
     taken: Callable[[NeighbourhoodSnapshot], None]
+
+    def news(self, index: int) -> frozenset[str] | None:
+        """Return the fields of a node that call for a snapshot if they change; None for any."""
+        fields, near = self.options.fields, fields_of(self.system, index)
+        kept_out = checkpointing(self.system.types[index]).kept_out
+        if fields is None or near is None or fields & kept_out:
+            return None  # what is left out is made from any of the others
+        return fields | near
 
 
 @final

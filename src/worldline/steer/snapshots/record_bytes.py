@@ -43,6 +43,7 @@ class RecordBytes:
         self._system, self._codec = system, codec
         self._values = codec.values
         self._messages = Values(codec.vocabulary, constant=True)
+        self._read: dict[int, _ReadBefore] = {}
 
     def kept(self, record: MemberRecord, index: int, time: float) -> KeptCheckpoint:
         """Return a checkpoint of a node with its bytes.
@@ -101,22 +102,44 @@ class RecordBytes:
             raise Malformed("", "a checkpoint without its parts")
         if not all(map(is_number, positions)):
             raise Malformed("", "a checkpoint without its positions")
-        kind, prototype = self._system.types[index], self._system.prototypes[index]
+        read = self._read.get(index)
+        if read is None:
+            read = self._read[index] = _ReadBefore()
         try:
             return MemberRecord(
                 number,
                 life,
-                self._local(kind, prototype, fields),
+                self._known_local(read, index, fields),
                 tuple(map(self._timer, timers)),
                 tuple(positions),
                 sequence,
                 tuple(map(self._waiting, waiting)),
-                dict(map(self._read_channel, channels)),
+                dict(self._known_channel(read, one) for one in channels),
             )
         except ModelError as error:
             raise Malformed("", error.what) from None
 
     # ------------------------------------------------------------------------ inside
+
+    def _known_local(self, read: _ReadBefore, index: int, spelt: Any) -> Frozen:
+        """Read the fields of a node, unless they are spelt as the last time."""
+        spelling = self._codec.pack(spelt)
+        if spelling != read.fields:
+            kind, prototype = self._system.types[index], self._system.prototypes[index]
+            read.local, read.fields = self._local(kind, prototype, spelt), spelling
+        return read.local
+
+    def _known_channel(
+        self, read: _ReadBefore, spelt: Any
+    ) -> tuple[int, ChannelRecord]:
+        """Read a channel, unless it is spelt as the last one with that peer."""
+        spelling = self._codec.pack(spelt)
+        peer = spelt[0] if type(spelt) is list and spelt else None
+        known = read.channels.get(peer) if type(peer) is int else None
+        if known is None or known[0] != spelling:
+            known = spelling, self._read_channel(spelt)
+            read.channels[known[1][0]] = known
+        return known[1]
 
     def _fields(self, kind: NodeType, frozen: Frozen) -> list[Any]:
         kept_out = checkpointing(kind).kept_out
@@ -216,6 +239,26 @@ class RecordBytes:
         if not _are_lists(one) or len(one) != 3 or not is_number(one[0]):
             raise Malformed("", "a checkpoint with a message that is none")
         return UnreceivedMessage(one[0], *self._message(one[1], one[2]))
+
+
+@final
+class _ReadBefore:
+    """What was read last of the checkpoints of a node: mostly little of it has changed.
+
+    Attributes
+    ----------
+    fields, local
+        Its fields as they were spelt, and as they were read.
+    channels
+        By peer, the same of its channels.
+    """
+
+    __slots__ = ("channels", "fields", "local")
+
+    def __init__(self) -> None:
+        self.fields = b""
+        self.local: Frozen = None
+        self.channels: dict[int, tuple[bytes, tuple[int, ChannelRecord]]] = {}
 
 
 _MISSING: Any = object()

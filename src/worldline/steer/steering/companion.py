@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol, final
 
 from worldline.model.data.identity import NodeId
@@ -32,6 +33,7 @@ from worldline.steer.steering.standing import StandingFilters
 from worldline.steer.unchanged import CHECKPOINT, SINCE, Unchanged
 from worldline.steer.watched import watched_by
 from worldline.trace.json_text import shorten
+from worldline.worlds.attention import Attention
 from worldline.worlds.companions import Beside, Companion, Effects, Instead
 
 _MOST_REFUSALS = 100
@@ -123,6 +125,7 @@ class Steering(Companion):
         self._why: dict[NodeId, str] = {}
         self.refusals: list[RefusedEvent] = []
         self._unchanged: dict[NodeId, Unchanged] = {}
+        self._attention: dict[NodeId, Attention] = {}
         self._still: dict[NodeId, list[Handed]] = {}
         self._handed: dict[NodeId, dict[tuple[NodeId, KnownPath], float]] = {}
 
@@ -159,6 +162,7 @@ class Steering(Companion):
     def joined(self, beside: Beside) -> None:
         me = beside.me
         self._beside[me] = beside
+        self._attention.pop(me, None)
         self._standing[me] = StandingFilters(self._lasts)
         self._last.pop(me, None)
         self._reactions.joined(me)
@@ -166,6 +170,20 @@ class Steering(Companion):
         self._unchanged[me] = Unchanged(self._watched, self.snapshots.number(me))
         if self._check is not None:
             self._check.joined(beside)
+
+    def attention(self, beside: Beside) -> Attention | None:
+        me, check = beside.me, self._check
+        attention = self.snapshots.attention(beside)
+        if attention is not None:
+            self._attention[me] = attention
+            attention.reads = self._watched.fields
+            attention.looks_at_timers = self._watched.timers
+            if check is not None:
+                attention.ears = check.ears(beside)
+                attention.unchanged = self._unchanged[me]
+                refused = partial(self._undone, beside)
+                attention.vet = check.vetting(beside, attention.changed, refused)
+        return attention
 
     def gate(self, beside: Beside, event: Event) -> Instead | None:
         me = beside.me
@@ -181,6 +199,10 @@ class Steering(Companion):
                 return instead
         if self._check is not None:
             self._check.before(beside, event)
+        attention = self._attention.get(me)
+        if attention is not None:
+            is_open = self._check is not None and self._check.has_news(me)
+            attention.is_gated = is_open or bool(standing)
         return None
 
     def vet(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
@@ -188,7 +210,7 @@ class Steering(Companion):
             return None
         me, instead = beside.me, self._check.after(beside, event, effects)
         if instead is not None:
-            self._refuse(beside, event, _AT_ONCE)
+            self._undone(beside, event)
             return instead
         self._unchanged[me].happened(event, effects, self.snapshots.number(me))
         return None
@@ -218,6 +240,17 @@ class Steering(Companion):
             self._take_path(beside, body)
         else:
             self.snapshots.heard(beside, peer, body)
+
+    def _undone(self, beside: Beside, event: Event) -> None:
+        """Take note that an event was refused which had happened already."""
+        self._refuse(beside, event, _AT_ONCE)
+        self._gate_again(beside.me)
+
+    def _gate_again(self, me: NodeId) -> None:
+        """See to it that the next event is seen as a whole."""
+        attention = self._attention.get(me)
+        if attention is not None:
+            attention.is_gated = True
 
     def _refuse(self, beside: Beside, event: Event, why: str) -> None:
         self._why[beside.me] = why
@@ -307,6 +340,7 @@ class Steering(Companion):
     def _install(self, forecast: SnapshotForecast) -> None:
         """Let the filters of a forecast stand."""
         me, time = self._system.ids[forecast.snapshot.node], forecast.snapshot.time
+        self._gate_again(me)
         counts, standing = self._counts[me], self._standing[me]
         if forecast.is_known:
             counts.known += standing.put(forecast.filters, time)

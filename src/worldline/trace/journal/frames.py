@@ -8,7 +8,8 @@ connection, in a datagram and in a journal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from struct import Struct
+from typing import Any, NamedTuple, TypeAlias
 
 from worldline.trace.json_checks import Malformed
 
@@ -21,6 +22,23 @@ LARGEST = 16 << 20
 """Bytes of a frame."""
 
 
+COUNTS = Struct(">III"), Struct(">IIII")
+"""The numbers 1, 3 and 2 beside a message, and perhaps 7, as nearly all have them."""
+
+Extensions: TypeAlias = dict[int, int] | bytes
+"""Numbers that companions of hosts put beside a message: any, or those of `COUNTS`."""
+
+
+def numbers_of(extensions: Extensions | None) -> dict[int, int]:
+    """Return the numbers beside a message, by what they are."""
+    if extensions is None:
+        return {}
+    if isinstance(extensions, dict):
+        return extensions
+    packed = COUNTS[len(extensions) // 16].unpack(extensions)
+    return dict(zip((1, 3, 2, 7), packed, strict=False))
+
+
 class MessageFrame(NamedTuple):
     """A message to a node.
 
@@ -31,7 +49,7 @@ class MessageFrame(NamedTuple):
     incarnation, lamport, place
         Of the sender, of the event that sent it, and among that event's sends.
     extensions
-        Numbers that companions of hosts put beside it; None as a rule.
+        Numbers that companions of hosts put beside it, see `numbers_of`; None as a rule.
     part
         From which part of its sender, and to which part of its receiver.
     """
@@ -40,7 +58,7 @@ class MessageFrame(NamedTuple):
     incarnation: int
     lamport: int
     place: int
-    extensions: dict[int, int] | None
+    extensions: Extensions | None
     part: str
     message: Any
 

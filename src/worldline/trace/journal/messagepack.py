@@ -8,6 +8,7 @@ from worldline.model.errors import UsageError
 from worldline.trace.json_checks import Malformed
 
 try:
+    import msgspec
     import msgspec.msgpack as _library
 except ImportError:
     raise UsageError(
@@ -16,6 +17,9 @@ except ImportError:
     ) from None
 
 Ext = _library.Ext
+Raw = msgspec.Raw
+"""Bytes that stand for something already, in what is packed."""
+
 pack = _library.Encoder().encode
 """Returns the bytes of None, booleans, numbers, text, bytes and lists of these."""
 

@@ -14,6 +14,7 @@ from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.messagepack import unpack
 from worldline.trace.journal.records import GapRecord, JournalRecord, read
 from worldline.trace.journal.segments import (
+    ABSOLUTE,
     LARGEST_BLOCK,
     Block,
     Blocks,
@@ -110,8 +111,13 @@ class Incarnation:
                 if gap and last is not None:
                     yield _gap_behind(last, gap)
                     gap = ""
+                before_ns: tuple[int, int] | None = (0, 0)
+                if header.version == ABSOLUTE:
+                    before_ns = None
                 for block in blocks:
-                    last = _turn(each.path, block, codec)
+                    last = _turn(each.path, block, codec, before_ns)
+                    if before_ns is not None:
+                        before_ns = last[:2]
                     if gap:  # before the first of all
                         last.records.insert(0, GapRecord(0, gap))
                         gap = ""
@@ -202,7 +208,10 @@ def _gap_behind(last: Turn, what: str) -> Turn:
     return last._replace(records=[GapRecord(0, what)])
 
 
-def _turn(path: Path, block: Block, codec: Codec) -> Turn:
+def _turn(
+    path: Path, block: Block, codec: Codec, before: tuple[int, int] | None
+) -> Turn:
+    """Return the turn of a block, whose times go on from those before, if there are any."""
     try:
         spelt = unpack(block.content)
         if type(spelt) is not list or len(spelt) < 3 or type(spelt[2]) is not list:
@@ -214,6 +223,10 @@ def _turn(path: Path, block: Block, codec: Codec) -> Turn:
             raise Malformed("", "a turn with more than records")
         if type(monotonic) is not int or type(wall) is not int:
             raise Malformed("", "a turn without its time")
+        if before is not None:
+            wall += before[1] - before[0]
+            monotonic += before[0]
+            wall += monotonic
         values = codec.values
         read_all = [read(each, values) for each in records]
         return tuple.__new__(Turn, (monotonic, wall, read_all))

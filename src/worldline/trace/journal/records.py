@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from worldline.trace.journal.alike import ALIKE, packets_of
 from worldline.trace.journal.patches import FieldPatch
 from worldline.trace.journal.values import Values, is_seconds
 from worldline.trace.json_checks import Malformed
@@ -256,6 +257,8 @@ def read(spelt: Any, values: Values) -> JournalRecord:
     if spelt[0] == 1 and len(spelt) == 2 and type(spelt[1]) is bytes:
         return tuple.__new__(ReceivedRecord, (spelt[1],))  # most are, so quickly
     number, *content = spelt
+    if number == ALIKE:
+        return ReceivedRecord(packets_of(spelt))
     if not 0 <= number < len(_KINDS):
         raise Malformed("", "a record of an unknown kind")
     kind = _KINDS[number]

@@ -2,8 +2,10 @@
 
 ``RECORDING/<node>/<incarnation>-<segment>.wlj``: magic, then blocks, each with its length
 and CRC-32 before it. The first block is the header, as JSON; each other one is
-MessagePack, ``[monotonic ns, wall-clock ns, records]``, one for each turn, with a 2 behind
-them where some bytes stand for others (`sharing`). A closed
+MessagePack, one for each turn: ``[ns, ns, records]``, with a 2 behind them where some bytes
+stand for others (`sharing`). The times are by how much the monotonic clock has gone on since
+the turn before, and by how much the wall clock has moved against it; before the first turn of
+a segment both are 0. In version 1 they are what the two clocks showed. A closed
 segment may be compressed, as ``.wlj.zst``. A block that was torn at the very end, or is
 damaged there, ends the journal; damage before it is an error.
 """
@@ -35,7 +37,11 @@ from worldline.trace.schema import (
 )
 
 MAGIC = b"\x89WLJ\r\n\x1a\n"
-VERSION = 1
+VERSION = 2
+"""Written now."""
+
+ABSOLUTE = 1
+"""The version in which a turn has its times as they were."""
 
 SUFFIX, PACKED = ".wlj", ".wlj.zst"
 
@@ -291,7 +297,7 @@ def parse_header(path: Path, content: bytes) -> JournalHeader:
     try:
         said: Any = json.loads(content)
         version = said["version"] if isinstance(said, dict) else None
-        if version == VERSION:
+        if version in (ABSOLUTE, VERSION):
             return load(JournalHeader, said)
     except (ValueError, KeyError, RecursionError, Malformed) as error:
         raise InputError(
@@ -299,6 +305,6 @@ def parse_header(path: Path, content: bytes) -> JournalHeader:
             remedy="name the folder of a recording that worldline run has made",
         ) from None
     raise InputError(
-        f"{path} is a journal of version {version!r}; known is {VERSION}",
+        f"{path} is a journal of version {version!r}; known are {ABSOLUTE} and {VERSION}",
         remedy="read it with the worldline that recorded it",
     )

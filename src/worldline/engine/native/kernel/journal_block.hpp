@@ -1,0 +1,271 @@
+// The block of a turn, made and written: of messages that came in, of which nothing has to be
+// said, or of any records.
+//
+// trace/journal/segments.py says what a block is, and trace/journal/alike.py what stands for
+// messages that are alike. Lists, numbers and bytes are MessagePack.
+#pragma once
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#ifndef _WIN32
+#include <time.h>
+#include <unistd.h>
+#endif
+
+namespace worldline {
+
+// Tables for sixteen bytes at a time of the CRC-32 that zlib has.
+constexpr size_t kCrcBytes = 16;
+using CrcTables = std::array<std::array<uint32_t, 256>, kCrcBytes>;
+
+inline CrcTables made_crc_tables() {
+    CrcTables tables{};
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+        uint32_t rest = byte;
+        for (int bit = 0; bit < 8; ++bit) rest = rest >> 1 ^ (rest & 1 ? 0xedb88320U : 0);
+        tables[0][byte] = rest;
+    }
+    for (size_t table = 1; table < kCrcBytes; ++table) {
+        for (size_t byte = 0; byte < 256; ++byte) {
+            const uint32_t before = tables[table - 1][byte];
+            tables[table][byte] = before >> 8 ^ tables[0][before & 0xff];
+        }
+    }
+    return tables;
+}
+
+inline uint32_t crc32(const uint8_t* from, size_t size) {
+    static const CrcTables tables = made_crc_tables();
+    uint32_t crc = ~uint32_t{0};
+    for (; size >= kCrcBytes; from += kCrcBytes, size -= kCrcBytes) {
+        uint32_t next = 0;
+        for (size_t at = 0; at < 4; ++at) {
+            next ^= tables[kCrcBytes - 1 - at][from[at] ^ (crc >> 8 * at & 0xff)];
+        }
+        for (size_t at = 4; at < kCrcBytes; ++at) next ^= tables[kCrcBytes - 1 - at][from[at]];
+        crc = next;
+    }
+    for (; size > 0; ++from, --size) crc = crc >> 8 ^ tables[0][(crc ^ *from) & 0xff];
+    return ~crc;
+}
+
+inline uint64_t big_endian(const uint8_t* from, size_t size) {
+    uint64_t word = 0;
+    for (; size > 0; ++from, --size) word = word << 8 | *from;
+    return word;
+}
+
+inline uint8_t* put_big_endian(uint8_t* out, uint64_t word, size_t size) {
+    for (size_t at = size; at > 0; word >>= 8) out[--at] = static_cast<uint8_t>(word);
+    return out + size;
+}
+
+inline uint8_t* put_int(uint8_t* out, int64_t word) {
+    if (word >= -32 && word < 128) return put_big_endian(out, static_cast<uint64_t>(word), 1);
+    const uint8_t kind = word < 0 ? 0xd0 : 0xcc;
+    const int sign = word < 0 ? 1 : 0;
+    for (int power = 0; power < 3; ++power) {
+        const int bits = (8 << power) - sign;
+        if ((word < 0 ? ~word : word) >> bits == 0) {
+            *out++ = static_cast<uint8_t>(kind + power);
+            return put_big_endian(out, static_cast<uint64_t>(word), size_t{1} << power);
+        }
+    }
+    *out++ = static_cast<uint8_t>(kind + 3);
+    return put_big_endian(out, static_cast<uint64_t>(word), 8);
+}
+
+// The packet of a message, without numbers beside it and of no part, all of whose numbers
+// but its time are small: most are.
+struct UsualPacket {
+    static constexpr size_t kLength = 4, kTime = 8, kMiddle = 4;
+
+    const uint8_t* bytes = nullptr;
+    size_t behind = 0;  // the time
+    size_t size = 0;
+    int fields = 0;
+    uint64_t time = 0;
+
+    // Returns whether a packet is one.
+    bool read(const uint8_t* packet, size_t length) {
+        bytes = packet;
+        size = length;
+        if (length <= kTime || packet[5] != 1 || packet[6] > 0x7f || packet[7] > 0x7f) return false;
+        fields = packet[kLength] - 0x98;  // a list, with eight more
+        const int width = packet[kTime] - 0xcc;  // a number of 1, 2, 4 or 8 bytes
+        if (fields < 0 || fields > 7 || width < 0 || width > 3) return false;
+        behind = kTime + 1 + (size_t{1} << width);
+        if (behind + kMiddle > length) return false;
+        time = big_endian(packet + kTime + 1, size_t{1} << width);
+        const uint8_t* middle = packet + behind;  // place, numbers beside it, part, class
+        return middle[0] <= 0x7f && middle[1] == 0xc0 && middle[2] == 0xa0 && middle[3] <= 0x7f;
+    }
+
+    bool is_like(const UsualPacket& other) const {
+        return other.behind == behind && other.time <= time && time - other.time < 128 &&
+               std::memcmp(other.bytes + kLength, bytes + kLength, kTime - kLength) == 0 &&
+               std::memcmp(other.bytes + behind, bytes + behind, kMiddle) == 0;
+    }
+};
+
+class JournalBlock {
+  public:
+    JournalBlock(uint8_t* out, int64_t clock, int64_t offset) : out_(out) {
+        at_ = out + kHead;
+        *at_++ = 0x93;
+        at_ = put_int(put_int(at_, clock), offset);
+    }
+
+    // Returns the bytes of the block for a list of records, as MessagePack has it.
+    int64_t of_records(const uint8_t* records, size_t size) {
+        append(records, size);
+        return finish();
+    }
+
+    // Returns the bytes of the block for some packets; -1 if they are none.
+    int64_t of_packets(const uint8_t* packets, size_t size) {
+        uint8_t* const list = at_++;
+        const uint8_t* const end = packets + size;
+        while (packets != end) {
+            const size_t left = static_cast<size_t>(end - packets);
+            const size_t whole = left < 4 ? left + 1 : 4 + big_endian(packets, 4);
+            if (whole > left) return -1;
+            take(packets, whole);
+            packets += whole;
+        }
+        end_record();
+        at_ = put_list(list, 1, records_);
+        return finish();
+    }
+
+  private:
+    static constexpr size_t kHead = 8;
+
+    void take(const uint8_t* packet, size_t size) {
+        UsualPacket next;
+        if (!next.read(packet, size)) {
+            if (plain_ == nullptr) {
+                end_record();
+                plain_ = packet;
+            }
+            plain_size_ += size;
+            return;
+        }
+        if (alike_ > 0 && next.is_like(last_)) {
+            *at_++ = static_cast<uint8_t>(next.time - last_.time);
+        } else {
+            end_record();
+            record_ = at_;
+            at_ += 3;  // a list, longer than it may turn out to be
+            for (int each : {13, int{packet[6]}, int{packet[7]}, next.fields,
+                             int{packet[next.behind]}, int{packet[next.behind + 3]}}) {
+                *at_++ = static_cast<uint8_t>(each);
+            }
+            append(packet + UsualPacket::kTime, next.behind - UsualPacket::kTime);
+        }
+        append(packet + next.behind + UsualPacket::kMiddle,
+               size - next.behind - UsualPacket::kMiddle);
+        ++alike_;
+        last_ = next;
+    }
+
+    void append(const uint8_t* from, size_t size) {
+        std::memcpy(at_, from, size);
+        at_ += size;
+    }
+
+    // Ends the present record, if there is one: of messages that are alike, or of packets.
+    void end_record() {
+        if (alike_ > 0) {
+            const uint64_t length = 6 + alike_ * (1 + static_cast<uint64_t>(last_.fields));
+            at_ = put_list(record_, 3, length);
+            alike_ = 0;
+        } else if (plain_ != nullptr) {
+            *at_++ = 0x92;
+            *at_++ = 1;
+            *at_++ = 0xc6;
+            at_ = put_big_endian(at_, plain_size_, 4);
+            append(plain_, plain_size_);
+            plain_ = nullptr;
+            plain_size_ = 0;
+        } else {
+            return;
+        }
+        ++records_;
+    }
+
+    // Puts the head of a list before what is in it, for which so much room was left.
+    uint8_t* put_list(uint8_t* head, size_t room, uint64_t length) {
+        const size_t wanted = length < 16 ? 1 : length < 65536 ? 3 : 5;
+        std::memmove(head + wanted, head + room, static_cast<size_t>(at_ - head) - room);
+        if (wanted == 1) {
+            *head = static_cast<uint8_t>(0x90 | length);
+        } else {
+            *head = wanted == 3 ? 0xdc : 0xdd;
+            put_big_endian(head + 1, length, wanted - 1);
+        }
+        return at_ + wanted - room;
+    }
+
+    int64_t finish() {
+        const size_t size = static_cast<size_t>(at_ - out_) - kHead;
+        put_big_endian(out_, size, 4);
+        put_big_endian(out_ + 4, crc32(out_ + kHead, size), 4);
+        return static_cast<int64_t>(kHead + size);
+    }
+
+    uint8_t* out_;
+    uint8_t* at_;
+    uint8_t* record_ = nullptr;  // of messages that are alike
+    uint64_t records_ = 0, alike_ = 0;
+    UsualPacket last_;
+    const uint8_t* plain_ = nullptr;  // packets as they came in
+    size_t plain_size_ = 0;
+};
+
+#ifndef _WIN32
+
+// Nanoseconds by a clock.
+inline int64_t nanoseconds(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+#ifdef __APPLE__
+constexpr clockid_t kMonotonic = CLOCK_UPTIME_RAW;  // as Python has it
+#else
+constexpr clockid_t kMonotonic = CLOCK_MONOTONIC;
+#endif
+
+// Writes the block of a turn to a file: of packets, or of a list of records. Returns how long
+// it is; or the number of an error, negative: then a part of it may have been written.
+inline int64_t write_journal_block(int64_t* times, uint8_t* room, bool is_list, int file,
+                                   const uint8_t* bytes, size_t size) {
+    const int64_t clock = nanoseconds(kMonotonic), offset = nanoseconds(CLOCK_REALTIME) - clock;
+    JournalBlock block(room, clock - times[0], offset - times[1]);
+    const int64_t length = is_list ? block.of_records(bytes, size) : block.of_packets(bytes, size);
+    if (length < 0) return -EINVAL;
+    times[0] = clock;
+    times[1] = offset;
+    for (int64_t left = length; left > 0;) {
+        const ssize_t written = ::write(file, room + (length - left), static_cast<size_t>(left));
+        if (written < 0 && errno != EINTR) return -int64_t{errno};
+        if (written > 0) left -= written;
+    }
+    return length;
+}
+
+#else
+
+inline int64_t write_journal_block(int64_t*, uint8_t*, bool, int, const uint8_t*, size_t) {
+    return -ENOSYS;
+}
+
+#endif
+
+}  // namespace worldline
