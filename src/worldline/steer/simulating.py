@@ -170,5 +170,5 @@ def _told(companions: Sequence[Companion]) -> _Told:
         found.append(one.findings.all())
         counts.add(one.total())
         refusals += one.refusals
-        notes += one.stubborn()
+        notes += [*one.troubles(), *one.stubborn()]
     return _Told(counts, merged(found), tuple(refusals), tuple(notes))

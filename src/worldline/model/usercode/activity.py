@@ -38,6 +38,9 @@ stop: BaseException | None = None
 """What is raised when that code ends, as it may have swallowed it: what was to stop it
 from outside, or the first error that it made in the use of Worldline."""
 
+dispensable: bool = False
+"""True while that code is asked by who goes on without an answer, if it is broken off."""
+
 judging: str = ""
 """What the property is called that is being evaluated."""
 

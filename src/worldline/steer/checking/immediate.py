@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
@@ -89,7 +89,9 @@ class ImmediateCheck:
     counts
         Those of each node that has had an event.
     errors
-        How properties have failed, by name; they are unseen where they do.
+        How properties have failed, by name, in words; they are unseen where they do.
+    stuck
+        The code that did not return, and is asked no more.
 
     Raises
     ------
@@ -124,6 +126,7 @@ class ImmediateCheck:
         self._ones: dict[NodeId, _OneNode] = {}
         self.counts: dict[NodeId, CheckCounts] = {}
         self.errors: dict[str, str] = {}
+        self.stuck: set[Any] = set()
 
     def joined(self, beside: Beside) -> None:
         """Take note that a life begins, of which nothing has been judged."""
@@ -212,7 +215,7 @@ class ImmediateCheck:
             system = self._system
             index = system.index[beside.me]
             stand = Standpoint(system, index, beside.node)
-            judge = NodeJudge(stand, self._properties, self.errors)
+            judge = NodeJudge(stand, self._properties, self.errors, self.stuck)
             one = self._ones[beside.me] = _OneNode(index, judge)
             self.counts.setdefault(beside.me, CheckCounts())
             one.set_timers(frozenset(beside.timers))

@@ -43,6 +43,9 @@ class Snapshots(Companion):
         Takes each snapshot, when it is complete.
     nodes
         Those that gather any; None for all. All of them answer.
+    troubled
+        Takes, in words, how a `@wl.neighbours` function fails; it is asked no more then. By
+        default that is raised.
     """
 
     name = "snapshots"
@@ -54,6 +57,7 @@ class Snapshots(Companion):
         taken: Callable[[NeighbourhoodSnapshot], None] | None = None,
         *,
         nodes: Collection[NodeId] | None = None,
+        troubled: Callable[[str], None] | None = None,
     ) -> None:
         if Capability.HOLDS_FOR_EVER in system.network.capabilities:
             raise UsageError(
@@ -71,6 +75,7 @@ class Snapshots(Companion):
             self.name,
             len(codec.control(len(system.ids) - 1, 1, self.name, b"")),
             taken or _taken,
+            troubled,
         )
         self._keepers: dict[NodeId, NodeKeeper] = {}
 

@@ -29,7 +29,7 @@ from worldline.steer.snapshots.letters import (
     read,
 )
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
-from worldline.steer.snapshots.neighbourhood import hops_of, neighbourhood
+from worldline.steer.snapshots.neighbourhood import Neighbourhood, hops_of
 from worldline.steer.snapshots.post import Post, Setting
 from worldline.steer.snapshots.record_bytes import is_number
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
@@ -74,6 +74,13 @@ class NodeKeeper:
         self._beside = beside
         self.counts = SnapshotCounts()
         self._channels = Channels(setting.carriers)
+        self._neighbourhood = Neighbourhood(
+            self._system,
+            index,
+            self._channels,
+            is_connected=setting.carriers.is_connected,
+            troubled=setting.troubled,
+        )
         self._log = CheckpointLog(setting.options)
         self._taker = CheckpointTaker(
             self._system,
@@ -329,13 +336,7 @@ class NodeKeeper:
         return self._all_neighbours()[: self._options.most_neighbours]
 
     def _all_neighbours(self) -> tuple[int, ...]:
-        return neighbourhood(
-            self._system,
-            self._index,
-            self._beside,
-            self._channels,
-            is_connected=self._setting.carriers.is_connected,
-        )
+        return self._neighbourhood.all(self._beside)
 
     def _tell_received(self, peer: int) -> None:
         if not self._allowance.allows(self._beside.now) or not self.reaches(peer):

@@ -30,6 +30,8 @@ class Setting:
         Bytes that a frame adds to a letter.
     taken
         Takes each snapshot.
+    troubled
+        Takes, in words, what a class says wrongly of its neighbours; None to raise it.
     """
 
     system: System
@@ -39,6 +41,7 @@ class Setting:
     companion: str
     frame: int
     taken: Callable[[NeighbourhoodSnapshot], None]
+    troubled: Callable[[str], None] | None
 
 
 @final
