@@ -17,10 +17,12 @@ from worldline.model.system import System
 from worldline.options.declaring import Group, option, verb
 from worldline.options.steering import ModeOptions
 from worldline.options.values import Seconds
+from worldline.runs.timeless import judging, without
 from worldline.search.report import Progress
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.simulate import simulate_beside
+from worldline.steer.checking.judge import NO_TIME
 from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.findings import FoundOften, RefusedEvent
@@ -120,7 +122,13 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
         return simulate_beside(opened, options, None)
     latency = options.prediction_latency
     chosen = SteeringOptions.of(options, opened, latency=latency)
-    report = simulate_beside(opened, options, partial(_beside, chosen), _told)
+    names = [prop.name for prop in opened.properties]
+
+    def beside(judged: Sequence[str] | None) -> SimulateReport:
+        make = partial(_beside, chosen, judged)
+        return simulate_beside(opened, options, make, _told)
+
+    report, left_out = without(names, names, beside)
     counts = SteeringCounts()
     for run in report.beside:
         counts.add(run.counts)
@@ -130,6 +138,7 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     judged = sum(prop.kind is PropertyKind.SAFETY for prop in opened.properties)
     if 0 < counts.checked * judged <= counts.unseen:
         notes.append(NOTHING_JUDGED)
+    notes += [f"{name} {NO_TIME}" for name in left_out]
     stubborn = dict.fromkeys(note for run in report.beside for note in run.notes)
     notes += list(stubborn)[:_MOST_SHOWN]
     fields = {one.name: getattr(report, one.name) for one in dataclasses.fields(report)}
@@ -156,9 +165,10 @@ class _Told:
 
 
 def _beside(
-    options: SteeringOptions, system: System, seed: int
+    options: SteeringOptions, judged: Sequence[str] | None, system: System, seed: int
 ) -> tuple[Companion, ...]:
-    return (inline_steering(system, options, seed),)
+    known = system if judged is None else judging(system, judged)
+    return (inline_steering(known, options, seed),)
 
 
 def _told(companions: Sequence[Companion]) -> _Told:

@@ -23,6 +23,12 @@ from worldline.steer.checking.questions import (
 from worldline.steer.checking.standpoint import Standpoint
 
 
+NO_TIME = (
+    "asks for the time or a gauge, which nobody knows beside a node: it is unseen there"
+)
+"""Why a property is of no use there, behind its name."""
+
+
 @final
 class NodeJudge:
     """The answers of one node, from what it knows.
@@ -159,7 +165,8 @@ class NodeJudge:
                 now = FAILS
             else:
                 now = question.answer()
-        except Timeless:  # nobody here knows the time of a run
+        except Timeless as error:  # nobody here knows the time of a run
+            self._note(question, error)
             now = UNSEEN
         except (Exception, Diverged) as error:
             self._note(question, error)
@@ -186,6 +193,8 @@ class NodeJudge:
             self.stuck.add(_code_of(question))
             self.errors[name] = f"{what} did not return ({stop}): it is judged no more"
             self._series.go_on(_MARK)  # the time that is left is that of others
+        elif isinstance(error, Timeless):
+            self.errors.setdefault(name, f"{name} {NO_TIME}")
         elif isinstance(error, ModelError):
             self.errors.setdefault(name, f"{error.what}: it is unseen then")
         else:

@@ -35,6 +35,9 @@ _GRACE_S = 0.5
 
 _LOOK_S = 0.01
 
+_MOST_SAID = 10
+"""Ways in which predictions failed that are told, each once."""
+
 
 @final
 @dataclass(slots=True)
@@ -120,6 +123,7 @@ class PredictorProcess:
         self._child: ChildConnection | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._living: asyncio.Task[None] | None = None
+        self._failures: set[str] = set()
         self._has_said = False
         self.counts = PredictorCounts()
 
@@ -262,8 +266,10 @@ class PredictorProcess:
             self._has_said = False
         else:
             self.counts.failed += 1
-            if self.counts.failed == 1:
-                self._say(f"steering: a prediction failed: {one_line(failure)}")
+            said = one_line(failure)
+            if said not in self._failures and len(self._failures) < _MOST_SAID:
+                self._failures.add(said)
+                self._say(f"steering: a prediction failed: {said}")
         self._ask_next()
         return True
 
