@@ -148,8 +148,10 @@ async def companions_for(
         def foreseen() -> Sequence[Mapping[str, Any]]:
             return [one.to_json() for one in findings.all()]
 
-        gather = steering.snapshots.gather
-        requests = SnapshotRequests(system, gather, counts, foreseen)
+        of_nodes = steering.snapshots
+        requests = SnapshotRequests(
+            system, of_nodes.gather, of_nodes.so_far, counts, foreseen
+        )
         is_all = len(nodes) == len(system.ids)
         who = "" if is_all else "-".join(node.name for node in nodes)
         teller = _Teller(system.name, who, findings, steering.troubles, say)

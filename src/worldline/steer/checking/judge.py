@@ -22,7 +22,6 @@ from worldline.steer.checking.questions import (
 )
 from worldline.steer.checking.standpoint import Standpoint
 
-
 NO_TIME = (
     "asks for the time or a gauge, which nobody knows beside a node: it is unseen there"
 )

@@ -23,6 +23,7 @@ from worldline.model.errors import UsageError, one_line
 from worldline.model.system import System, SystemOrigin
 from worldline.steer.process.connection import ChildConnection
 from worldline.trace.journal.codec import Codec
+from worldline.trace.json_checks import Malformed
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 """Before a predictor that died is started again; doubled each time."""
@@ -246,7 +247,11 @@ class PredictorProcess:
         self.counts.asked += 1
         loop = asyncio.get_running_loop()
         self._late = loop.call_later(self._patience, self._give_up, child)
-        child.send("ask", self._number, asked.question)
+        try:
+            child.send("ask", self._number, asked.question)
+        except Malformed:
+            size = len(asked.question)
+            self._over(self._number, f"a question of {size:,} bytes is too large")
 
     def _take(self, number: int, part: bytes) -> bool:
         """Take a part of an answer; say whether anything was asked that it answers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, final
 
 from worldline.model.checkpointing import checkpointing, neighbours_of
@@ -10,6 +9,7 @@ from worldline.model.errors import ModelError
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import Channels
 from worldline.steer.snapshots.options import MEMORY_S
+from worldline.steer.snapshots.post import Setting
 from worldline.worlds.companions import Beside
 
 
@@ -22,28 +22,14 @@ def hops_of(system: System, index: int) -> int:
 class Neighbourhood:
     """The neighbours of one node, from one of its lives to the next.
 
-    Parameters
-    ----------
-    is_connected
-        Whether the network has connections: without a word of the class, those with whom
-        the node has one are its neighbours; else those with whom it has exchanged
-        messages lately.
-    troubled
-        Takes, in words, how the method that says them fails; it is asked no more then.
-        None to raise that.
+    Without a word of the class, they are those with whom the node has a connection, or
+    where the network has none, has exchanged messages lately. So they are once a method
+    that says them has failed, if nodes go on then.
     """
 
-    def __init__(
-        self,
-        system: System,
-        index: int,
-        channels: Channels,
-        *,
-        is_connected: bool,
-        troubled: Callable[[str], None] | None,
-    ) -> None:
-        self._system, self._index, self._channels = system, index, channels
-        self._is_connected, self._troubled = is_connected, troubled
+    def __init__(self, setting: Setting, index: int, channels: Channels) -> None:
+        self._setting, self._system = setting, setting.system
+        self._index, self._channels = index, channels
         self._asks_class = True
 
     def all(self, beside: Beside) -> tuple[int, ...]:
@@ -52,7 +38,7 @@ class Neighbourhood:
         Raises
         ------
         ModelError
-            If the method that says them does not, and nobody is told.
+            If the method that says them does not, and nodes do not go on.
         """
         said = self._said(beside.node) if self._asks_class else None
         return self._peers(beside) if said is None else said
@@ -61,10 +47,11 @@ class Neighbourhood:
         try:
             return neighbours_of(self._system, self._index, node)
         except ModelError as error:
-            if self._troubled is None:
+            if not self._setting.goes_on:
                 raise
             self._asks_class = False
-            self._troubled(f"{error.what}; its peers are taken for its neighbours")
+            said = f"{error.what}; its peers are taken for its neighbours"
+            self._setting.troubled(said)
             return None
 
     def _peers(self, beside: Beside) -> tuple[int, ...]:
@@ -75,7 +62,7 @@ class Neighbourhood:
             if peer != self._index
             and (
                 beside.life_of(ids[peer]) is not None
-                if self._is_connected
+                if self._setting.carriers.is_connected
                 else channel.last >= before
             )
         ]

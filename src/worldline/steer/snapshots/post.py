@@ -31,7 +31,9 @@ class Setting:
     taken
         Takes each snapshot.
     troubled
-        Takes, in words, what a class says wrongly of its neighbours; None to raise it.
+        Takes, in words, what of the system fails.
+    goes_on
+        Whether a node goes on whose neighbours cannot be had.
     """
 
     system: System
@@ -41,7 +43,8 @@ class Setting:
     companion: str
     frame: int
     taken: Callable[[NeighbourhoodSnapshot], None]
-    troubled: Callable[[str], None] | None
+    troubled: Callable[[str], None]
+    goes_on: bool
 
 
 @final

@@ -111,7 +111,8 @@ class Steering(Companion):
                 fields=self._watched.fields,
             ),
             self._taken,
-            troubled=self._troubles.append if goes_on else None,
+            troubled=self._troubles.append,
+            goes_on=goes_on,
         )
         self._check = (
             ImmediateCheck(
