@@ -55,12 +55,12 @@ class SteeredOptions(SimulateOptions, ModeOptions):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteeredReport(SimulateReport):
-    """The result of a simulation in which something stands beside the nodes.
+    """The result of a simulation, with what stood beside the nodes.
 
     Attributes
     ----------
     mode
-        What was done about failures that were to come.
+        What was done about failures that were to come; nothing if it is off.
     steering
         What was done, over all nodes and runs.
     predictions
@@ -76,6 +76,8 @@ class SteeredReport(SimulateReport):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
+        if self.mode is SteeringMode.OFF:
+            return SimulateReport.to_json(self)
         return {
             **SimulateReport.to_json(self),
             "mode": self.mode.value,
@@ -85,6 +87,8 @@ class SteeredReport(SimulateReport):
         }
 
     def __str__(self) -> str:
+        if self.mode is SteeringMode.OFF:
+            return SimulateReport.__str__(self)
         lines = [SimulateReport.__str__(self), f"  {self.steering}"]
         lines += [f"  {one}" for one in self.refusals[:_MOST_SHOWN]]
         if len(self.refusals) > _MOST_SHOWN:
@@ -96,7 +100,7 @@ class SteeredReport(SimulateReport):
 
 
 @verb(SteeredOptions, Progress, NodeId, Faults)
-def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
+def simulate(system: SystemTarget, options: SteeredOptions) -> SteeredReport:
     """Run a system by the clock, once for each seed, until one run violates a property.
 
     Messages arrive after their latency, timers fire after their delay, calls are made
@@ -119,7 +123,7 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     options.refuse_idle(("prediction_latency",))
     opened = open_system(system, options.parameters)
     if options.mode == "off":
-        return simulate_beside(opened, options, None)
+        return _report(simulate_beside(opened, options, None), SteeringMode.OFF)
     latency = options.prediction_latency
     chosen = SteeringOptions.of(options, opened, latency=latency)
     names = [prop.name for prop in opened.properties]
@@ -141,15 +145,26 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     notes += [f"{name} {NO_TIME}" for name in left_out]
     stubborn = dict.fromkeys(note for run in report.beside for note in run.notes)
     notes += list(stubborn)[:_MOST_SHOWN]
+    refusals = tuple(one for run in report.beside for one in run.refusals)
+    whole = dataclasses.replace(report, notes=(*report.notes, *notes), beside=())
+    return _report(whole, chosen.mode, counts, found, refusals)
+
+
+def _report(
+    report: SimulateReport,
+    mode: SteeringMode,
+    counts: SteeringCounts | None = None,
+    found: tuple[FoundOften, ...] = (),
+    refusals: tuple[RefusedEvent, ...] = (),
+) -> SteeredReport:
+    """Return the report of a simulation with what stood beside the nodes."""
     fields = {one.name: getattr(report, one.name) for one in dataclasses.fields(report)}
-    fields["notes"] = (*report.notes, *notes)
-    fields["beside"] = ()
     return SteeredReport(
         **fields,
-        mode=chosen.mode,
-        steering=counts,
+        mode=mode,
+        steering=counts or SteeringCounts(),
         predictions=found,
-        refusals=tuple(one for run in report.beside for one in run.refusals),
+        refusals=refusals,
     )
 
 

@@ -87,6 +87,9 @@ def simulated(network: str, mode: Any, folder: Path, **given: Any) -> Any:
 def test_without_a_mode_the_failure_comes(network: str, tmp_path: Path) -> None:
     report = simulated(network, "off", tmp_path)
     assert report.verdict is Verdict.VIOLATED
+    assert report.mode is wl.SteeringMode.OFF
+    assert "mode" not in report.to_json()
+    assert "steering" not in str(report)
     assert report.at == pytest.approx(35.0, abs=0.1)
 
 
@@ -250,7 +253,6 @@ def test_a_property_that_asks_for_the_time_is_left_out_and_named(mode: Any) -> N
     made = system("datagrams")
     late = made.replace(properties=[nobody_is_late, *made.properties])
     report = wl.simulate(late, mode=mode, seconds=15.0, threads=1, traces=False)
-    assert isinstance(report, SteeredReport)
     (note,) = (one for one in report.notes if "nobody_is_late" in one)
     assert note.startswith("nobody_is_late asks for the time or a gauge")
     assert all(one.property != "nobody_is_late" for one in report.predictions)
