@@ -83,6 +83,19 @@ def pending() -> bool:
     return True
 
 
+@contextlib.contextmanager
+def passed_on() -> Iterator[None]:
+    """Raise Ctrl-C after this block, if it was pressed by then.
+
+    A search in it has ended with it, and knows nothing of the whole that it is part of.
+    """
+    try:
+        yield
+    finally:
+        if _Keys.held and _Keys.pressed:
+            raise Interrupted
+
+
 def announced() -> int:
     """Return a file from which the numbers of signals can be read at once; -1: none.
 
