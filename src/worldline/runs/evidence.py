@@ -27,6 +27,7 @@ from worldline.runs.loading import call, command
 from worldline.runs.record import Ending, record
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning, Start
+from worldline.show.phrases import REACHED
 from worldline.trace.format import write
 from worldline.trace.json_text import Json
 from worldline.trace.records import Trace
@@ -138,7 +139,7 @@ def _is_of_states(prop: Property, world: DirectWorld) -> bool:
 
 
 def _as_it_is(report: PropertyReport) -> PropertyReport:
-    """Return the report on a run that cannot be made shorter, as it rests on times."""
+    """Return the report on a run that is not made shorter, as it rests on times."""
     return replace(report, minimize=None)
 
 
@@ -260,6 +261,28 @@ class Evidence:
             self._confirm_cycle(ending, broken, run.start, schedule)
         return self._reported(run, schedule, ending)
 
+    def reached(self, run: Witnessed, prop: Property) -> PropertyReport:
+        """Confirm a run at whose end a `sometimes` property is true, and write its trace."""
+        direct, schedule = self._confirmed(run)
+        name, kind = prop.name, prop.kind.value
+        if not prop.judge(direct.view).holds:
+            what = f"property {name}"
+            raise Nondeterminism(what, "was true", "false in the same state")
+        report = PropertyReport(
+            name=name,
+            kind=kind,
+            verdict=Verdict.HOLDS,
+            steps=len(schedule),
+            explanation=REACHED,
+        )
+        if not self.is_written:
+            return report
+        ending = Ending(name, kind, Verdict.HOLDS, REACHED)
+        # The place that somebody has named is for what is violated.
+        file = self._own_file(name)
+        trace = self._recorded(run, schedule, ending)
+        return _as_it_is(with_file(report, trace, file, self._target))
+
     def dead(
         self, run: Witnessed, wanted: list[Property], critical: int
     ) -> PropertyReport:
@@ -313,6 +336,10 @@ class Evidence:
         if out is not None:
             self._kept.append(out)
             return out
+        return self._own_file(what)
+
+    def _own_file(self, what: str) -> Path:
+        """Return where a trace goes that nobody has named a place for."""
         file = file_of(self._system.name, what, self._folder)
         if self._is_input(file):
             # The run that a search began with is not to be lost.
@@ -355,11 +382,14 @@ class Evidence:
         )
         if not self.is_written:
             return report
-        origin = self._system.origin
-        target = None if origin is None else origin.target
         file = self.file(name)
         run = self._recorded(claimed, schedule, ending) if trace is None else trace
-        return with_file(report, run, file, target)
+        return with_file(report, run, file, self._target)
+
+    @property
+    def _target(self) -> str | None:
+        origin = self._system.origin
+        return None if origin is None else origin.target
 
     def _recorded(
         self, claimed: Witnessed, schedule: Schedule, ending: Ending
