@@ -93,7 +93,7 @@ def test_a_question_is_asked_again_only_if_it_read_what_changed():
 def test_of_a_run_that_goes_otherwise_before_state_0_nothing_is_said_of_properties():
     session = random_session(VARIANTS["fifo"], 1)
     first, *others = session.trace.steps
-    other = replace(first, changes={**first.changes, "no_such_field": [1, 2]})
+    other = replace(first, changes={**first.changes, "no_such_field": (1, 2)})
     steps = (other, *others)
     session = opened(replace(session.trace, steps=steps), VARIANTS["fifo"]())
     assert session.timeline.divergence is not None
