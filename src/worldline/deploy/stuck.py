@@ -14,7 +14,7 @@ from pathlib import PurePath
 from types import FrameType
 from typing import TypeAlias, final
 
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.beat import words
 from worldline.model.usercode.divergence import (
     BY_THE_CLOCK,

@@ -21,7 +21,7 @@ from worldline.model.fields import is_kept_out
 from worldline.model.node import NodeType
 from worldline.model.node_template import first_value
 from worldline.model.system import System
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.running import refuse, run_pure
 from worldline.model.usercode.user_functions import check_function, defined_at
 

@@ -8,7 +8,7 @@ from typing import Any, final
 from worldline.model.errors import ModelError, Timeless
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, said
 from worldline.model.usercode.user_functions import defined_at
