@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import final
 
@@ -20,20 +20,20 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.options.defaults import in_force
-from worldline.runs.confirm import Expected, confirm
+from worldline.runs.confirm import confirm
 from worldline.runs.explain import explain
 from worldline.runs.lasso import objection
 from worldline.runs.loading import call, command
 from worldline.runs.record import Ending, record
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning, Start
+from worldline.runs.witnessed import Witnessed
 from worldline.show.phrases import REACHED
 from worldline.trace.format import write
 from worldline.trace.json_text import Json
 from worldline.trace.records import Trace
 from worldline.trace.unpacking import holds_other
 from worldline.worlds.direct import DirectWorld
-from worldline.worlds.world import Snapshot
 
 DIRECTORY = Path("worldline-out")
 """The folder of traces that nobody gave a place, unless defaults say another."""
@@ -141,38 +141,6 @@ def _is_of_states(prop: Property, world: DirectWorld) -> bool:
 def _as_it_is(report: PropertyReport) -> PropertyReport:
     """Return the report on a run that is not made shorter, as it rests on times."""
     return replace(report, minimize=None)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Witnessed:
-    """A run as a search claims it.
-
-    Attributes
-    ----------
-    start
-        Where it begins.
-    expected
-        The events from there, and what the search took each to do.
-    end
-        The state to which they lead; None where that is not known.
-    times
-        When each step happened, those before the run first; None without a clock.
-    ended
-        And when the run ended.
-    notes
-        Of steps that happened in the place of messages that were refused, by number, why.
-    free
-        The numbers of the steps that stand instead of others, which filters block.
-    """
-
-    start: Start
-    expected: Expected
-    end: Snapshot | None
-    times: tuple[float, ...] | None = None
-    ended: float | None = None
-    notes: Mapping[int, str] | None = None
-    free: frozenset[int] = frozenset()
 
 
 @final

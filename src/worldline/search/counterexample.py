@@ -15,10 +15,11 @@ from worldline.engine.exploration import Hit
 from worldline.engine.tables import Entry, Leaf, Row
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import Evidence, Witnessed
+from worldline.runs.evidence import Evidence
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
+from worldline.runs.witnessed import Witnessed
 from worldline.trace.json_text import Json
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import Snapshot
