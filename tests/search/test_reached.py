@@ -102,3 +102,16 @@ def test_a_run_that_reaches_it_no_more_is_not_reproduced():
     done = run("replay", FILE, "words.py")
     assert done.status == 2
     assert "two_are_heard is false at the end" in done.out
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+@pytest.mark.parametrize("verb", [wl.walk, wl.fuzz])
+def test_a_walk_that_comes_by_is_made_once_more_and_written(verb: Any, engine: Any):
+    report = verb("words.py", engine=engine, events=20_000)
+    row = report.properties[0]
+    assert (row.verdict, row.trace) == (wl.Verdict.HOLDS, Path(FILE))
+    assert report.trace is None
+    again = wl.replay(FILE, "words.py")
+    assert again.reproduced
+    assert again.verdict is wl.Verdict.HOLDS
+    assert again.steps == row.steps + 2  # the starts
