@@ -140,7 +140,10 @@ if TYPE_CHECKING:
     from worldline.search.walks.walk import walk
     from worldline.shrink.progress import PassReport, ShrinkProgress
     from worldline.steer.deployed import steered
-    from worldline.steer.simulating import simulate
+    from worldline.steer.simulating import SteeredReport, simulate
+    from worldline.steer.steering.counts import SteeringCounts
+    from worldline.steer.steering.findings import FoundOften, RefusedEvent
+    from worldline.steer.steering.modes import SteeringMode
     from worldline.testing.budgets import WorldlineBudget
     from worldline.trace import records
     from worldline.worlds.companions import Beside, Companion, Effects, Instead
@@ -166,13 +169,7 @@ _LAZY = {
     "worldline.lineage.explaining.report": ("FaultsFound", "FaultsReport"),
     "worldline.lineage.faults": ("find_faults",),
     "worldline.injection.edge": ("FrontierPoint",),
-    "worldline.injection.scope": (
-        "Crash",
-        "CrashSemantics",
-        "Delay",
-        "Loss",
-        "Scope",
-    ),
+    "worldline.injection.scope": ("Crash", "CrashSemantics", "Delay", "Loss", "Scope"),
     "worldline.injection.subject": ("CoverPoint",),
     "worldline.minimizing.aftermath": ("NeededStep",),
     "worldline.minimizing.minimize": ("minimize",),
@@ -190,7 +187,10 @@ _LAZY = {
     "worldline.search.predicting.report": ("Prediction", "PredictReport"),
     "worldline.search.simulating.report": ("SimulateReport",),
     "worldline.steer.deployed": ("steered",),
-    "worldline.steer.simulating": ("simulate",),
+    "worldline.steer.simulating": ("SteeredReport", "simulate"),
+    "worldline.steer.steering.counts": ("SteeringCounts",),
+    "worldline.steer.steering.findings": ("FoundOften", "RefusedEvent"),
+    "worldline.steer.steering.modes": ("SteeringMode",),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks.walk": ("walk",),
     "worldline.runs.recording.comparing": ("RunDivergence",),
@@ -243,6 +243,7 @@ __all__ = [
     "FaultsReport",
     "Followed",
     "Foreseen",
+    "FoundOften",
     "FrontierPoint",
     "FrozenMap",
     "Gauge",
@@ -289,6 +290,7 @@ __all__ = [
     "PropertyReport",
     "QueryResult",
     "RecordedNode",
+    "RefusedEvent",
     "Replayed",
     "ReplayedRecording",
     "Report",
@@ -302,6 +304,9 @@ __all__ = [
     "Sent",
     "ShrinkProgress",
     "SimulateReport",
+    "SteeredReport",
+    "SteeringCounts",
+    "SteeringMode",
     "Step",
     "Streams",
     "Swept",

@@ -40,7 +40,9 @@ def begin() -> None:
     Not before all is imported: Python drops some of what is raised meanwhile.
     """
     if IS_COMMAND:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        from worldline.model.usercode.interrupts import press
+
+        signal.signal(signal.SIGINT, press)
 
 
 def interrupted() -> None:

@@ -170,3 +170,22 @@ def test_what_is_answered_is_not_believed(
     assert said in told
     assert "\x1b" not in told
     assert out.read_bytes() == before
+
+
+def test_a_file_that_a_killed_run_has_left_is_said_to_be_that(tmp_path: Path):
+    async def main() -> None:
+        file, words = tmp_path / "control.url", ["--node", "a", "--out"]
+        words.append(str(tmp_path / "here.wl"))
+        async with serving(good(), file=file) as client:
+            port = client.server.url.split(":")[2].partition("/")[0]
+            file.write_text(f"http://127.0.0.1:{port}/another-token\n")
+            done = await asyncio.to_thread(run, "snapshot", str(tmp_path), *words)
+            told = refusal(done)
+            assert f"control at 127.0.0.1:{port} is of another run" in told
+            left = file.read_text()
+        file.write_text(left)
+        told += refusal(run("snapshot", str(tmp_path), *words))
+        assert f"control does not answer at 127.0.0.1:{port}" in told
+        assert told.count(f"{file} may be of one that was killed") == 2
+
+    asyncio.run(main())

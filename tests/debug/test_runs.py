@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.debug.opened import random_session
+from tests.debug.opened import opened, random_session
 from tests.debug.test_timeline import tally, ticking
 from tests.systems import VARIANTS
 
@@ -87,3 +88,15 @@ def test_a_question_is_asked_again_only_if_it_read_what_changed():
     assert [span.value for span in values] == [0, 1, 2, 3, 4, 5]
     assert ups == (Stretch(0, 5, True),)
     assert asked == ["sent", "up", *["sent"] * 5]
+
+
+def test_of_a_run_that_goes_otherwise_before_state_0_nothing_is_said_of_properties():
+    session = random_session(VARIANTS["fifo"], 1)
+    first, *others = session.trace.steps
+    other = replace(first, changes={**first.changes, "no_such_field": (1, 2)})
+    steps = (other, *others)
+    session = opened(replace(session.trace, steps=steps), VARIANTS["fifo"]())
+    assert session.timeline.divergence is not None
+    assert session.timeline.last < 0
+    assert all(one.spans == () for one in session.status())
+    assert session.track("1") == ()

@@ -38,7 +38,8 @@ def said(seconds: float, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_handler_that_does_not_return_is_named_once(monkeypatch):
     first, *others = said(0.4, monkeypatch)
-    assert first.startswith("Sleeper.sleep has not returned for 0.05 s")
+    assert first.startswith("Sleeper.sleep (test_stuck.py:")
+    assert ") has not returned for 0.05 s; " in first
     assert len(others) == 1  # that it took long, when it had returned
     assert "Sleeper.sleep at a took 0." in others[0]
 

@@ -39,6 +39,8 @@ COMMANDS = (
     "show OUT/seen.wl",
     "replay OUT/seen.wl --json",
     "debug OUT/seen.wl -c where -c where",
+    "simulate zoo:randtree -p size=5 -p recovery=18 --mode steer --seconds 3000 --json",
+    "simulate zoo:randtree -p size=5 -p recovery=18 --mode predict --seconds 3000 --seeds 9",
 )
 LONGEST_S = 4.0
 """Ctrl-C comes before this; most commands are done by then, some never are."""

@@ -92,12 +92,15 @@ def bases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[byte
     signal.signal(signal.SIGVTALRM, before)
 
 
-def peak_mib() -> float:
-    """Return the most memory that this process had since it was last asked."""
-    status = Path("/proc/self/status").read_text()
+def resident_mib() -> float:
+    """Return the memory of this process, whose peak counts from now on."""
     Path("/proc/self/clear_refs").write_text("5")
-    match = re.search(r"VmHWM:\s+(\d+)", status)
-    return int(match[1]) / 1024 if match else 0.0
+    return memory_mib("VmRSS")
+
+
+def memory_mib(which: str) -> float:
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition(f"{which}:")[2].split()[0]) / 1024
 
 
 def answered(number: int, bases: list[bytes]) -> Result:
@@ -125,10 +128,11 @@ def answered(number: int, bases: list[bytes]) -> Result:
 
 def check(numbers: range, bases: list[bytes]) -> None:
     refused = 0
-    peak_mib()
     for number in numbers:
+        before = resident_mib()  # of this and all other tests of the process
         refused += answered(number, bases).status == 2
-        assert peak_mib() < MIB, f"mutation {number} takes {peak_mib():.0f} MiB"
+        grown = memory_mib("VmHWM") - before
+        assert grown < MIB, f"mutation {number} takes {grown:.0f} MiB"
     # Neither are all refused, which would try little, nor is harm just overlooked.
     assert len(numbers) / 4 < refused < len(numbers) * 0.97
 
@@ -149,3 +153,15 @@ def test_a_sentinel_is_noticed(bases: list[bytes]):
     """What is looked for does happen where somebody asks for it."""
     assert run("replay", "0.wl", "sentinel.py").status == 2
     assert os.path.exists("ran")  # noqa: PTH110 - as the sentinel writes it
+
+
+def test_what_a_command_takes_is_noticed_whatever_the_process_has():
+    others = b"o" * (64 << 20)
+    before = resident_mib()
+    del others
+    taken = b"t" * (200 << 20)
+    grown = memory_mib("VmHWM") - before
+    assert 100 < grown < 210
+    del taken
+    before = resident_mib()
+    assert memory_mib("VmHWM") - before < 10

@@ -18,7 +18,10 @@ FILE = Path(words.__file__)
 
 
 def run(
-    mode: Any, folder: Path, step: Callable[[wl.Host], Awaitable[None]]
+    mode: Any,
+    folder: Path,
+    step: Callable[[wl.Host], Awaitable[None]],
+    system: Callable[[], wl.System] = words.system,
 ) -> list[str]:
     """Run a step beside which nodes are in a mode; return the lines that were said."""
     said: list[str] = []
@@ -27,15 +30,13 @@ def run(
         async with (
             asyncio.timeout(20),
             wl.steered(
-                words.system,
+                system,
                 mode=mode,
                 gather_every=0.2,
                 gather_bandwidth=1e9,
                 say=said.append,
             ) as companions,
-            wl.Host(
-                words.system(), record=folder / "run", companions=companions
-            ) as host,
+            wl.Host(system(), record=folder / "run", companions=companions) as host,
         ):
             await step(host)
 
@@ -64,6 +65,21 @@ def test_what_is_predicted_is_told_with_a_run_that_leads_there(
     system = load(f"{FILE}", {})
     report = wl.replay(file, system)
     assert report.verdict is wl.Verdict.VIOLATED
+
+
+def test_a_property_that_asks_for_the_time_is_told_once_and_left_out_of_predictions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+
+    async def step(host: wl.Host) -> None:
+        await host.call(words.B, "say", True)
+        await until(host, words.A, "predicted")
+
+    left_out, predicted = run("predict", tmp_path, step, words.timed)
+    assert "property nobody_is_late reads the time" in left_out
+    assert left_out.endswith("from now on it is left out of predictions")
+    assert predicted.startswith(f"predicted: {PROPERTY} ")
 
 
 def test_what_is_predicted_does_not_come_about_where_nodes_steer(

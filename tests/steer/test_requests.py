@@ -47,18 +47,31 @@ def system(network: Any) -> wl.System:
     return wl.System(nodes, network=network, properties=[nobody_is_poor], name="purses")
 
 
-def run(made: wl.System, step: Callable[[wl.Host], Awaitable[None]]) -> None:
+def run(
+    made: wl.System,
+    step: Callable[[wl.Host], Awaitable[None]],
+    *,
+    bandwidth: float = 1e9,
+) -> list[str]:
+    """Run a step beside which nodes keep checkpoints; return the lines that were said."""
+    said: list[str] = []
+
     async def main() -> None:
         async with (
             asyncio.timeout(10),
             wl.steered(
-                made, mode="check", gather_every=0.2, gather_bandwidth=1e9
+                made,
+                mode="check",
+                gather_every=0.2,
+                gather_bandwidth=bandwidth,
+                say=said.append,
             ) as companions,
             wl.Host(made, companions=companions) as host,
         ):
             await step(host)
 
     asyncio.run(main())
+    return said
 
 
 def coins_in(trace: Trace) -> int:
@@ -116,6 +129,54 @@ def test_what_is_asked_of_a_node_that_stops_is_not_waited_for_for_ever():
             await host.snapshot(A)
 
     run(system(wl.streams()), step)
+
+
+@wl.node
+class Hoard(Purse):
+    gold: str = ""
+
+    @wl.call
+    def swell(self, ctx: wl.Context, size: int) -> None:
+        self.gold = "o" * size
+
+
+@pytest.mark.parametrize("network", [wl.streams(), wl.datagrams()])
+def test_who_does_not_answer_in_time_is_absent(network: Any):
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Purse.pay, 2)
+        for node in (A, B):
+            trace = await host.snapshot(node, timeout=0)
+            assert trace.state is not None
+            assert [one.name for one in trace.state.nodes] == [node.name]
+            assert trace.state.absent == ("b" if node == A else "a",)
+
+    run(system(network), step)
+
+
+def test_a_node_without_bandwidth_tells_of_itself_alone():
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Purse.pay, 2)
+        await asyncio.sleep(0.1)
+        trace = await host.snapshot(A, timeout=0.1)
+        assert trace.state is not None
+        assert trace.state.absent == ("b",)
+
+    run(system(wl.streams()), step, bandwidth=1e-3)
+
+
+def test_a_checkpoint_that_is_too_large_is_told_once_and_its_node_is_alone():
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Purse.pay, 1)
+        await host.call(A, Hoard.swell, 2 << 20)
+        for _ in range(2):
+            trace = await host.snapshot(A, timeout=0.7)
+            assert trace.state is not None
+            assert trace.state.nodes[0].fields["gold"] == "o" * (2 << 20)
+
+    made = wl.System({A: Hoard(B), B: Hoard(A)}, properties=[nobody_is_poor])
+    (line,) = run(made, step)
+    assert line.startswith("steering: a checkpoint of a has 2,097,")
+    assert "wl.field(checkpoint=False)" in line
 
 
 def test_without_a_companion_that_gathers_there_is_no_snapshot():

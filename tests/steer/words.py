@@ -38,6 +38,16 @@ def hears_few(view: wl.View, node: wl.NodeId) -> bool:
     return bad < 3
 
 
+@wl.safety
+def nobody_is_late(view: wl.View) -> bool:
+    return view.time < 60
+
+
+def timed() -> wl.System:
+    made = system()
+    return made.replace(properties=[nobody_is_late, *made.properties])
+
+
 def system() -> wl.System:
     return wl.System(
         {A: Talker(B), B: Talker(A)},

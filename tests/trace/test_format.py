@@ -17,6 +17,7 @@ from tests.systems import VARIANTS, players
 from tests.trace.runs import random_trace
 
 import worldline as wl
+from worldline.model.errors import UsageError
 from worldline.trace.format import (
     FORMAT,
     Trace,
@@ -463,3 +464,13 @@ def test_a_line_without_end_is_not_collected(
     monkeypatch.setenv(LIMIT, "80")
     with pytest.raises(wl.InputError, match="a line of more than 16 MiB"):
         read(place)
+
+
+def test_what_could_not_be_read_again_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("worldline.trace.format.LONGEST_LINE", 100)
+    monkeypatch.setattr("worldline.trace.unpacking.LONGEST_LINE", 100)
+    with pytest.raises(UsageError, match=r"a step or state of 0\.. MiB fits into no"):
+        write(SMALL, tmp_path / "run.wl")
+    assert not (tmp_path / "run.wl").exists()

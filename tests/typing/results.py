@@ -97,3 +97,13 @@ def fails(system: wl.System) -> str:
     except wl.FaultsFound as found:
         return str(found)
     return ""
+
+
+def beside(system: wl.System) -> tuple[wl.SteeringMode, int]:
+    report: wl.SteeredReport = wl.simulate(system, mode="steer")
+    plain: wl.SimulateReport = wl.simulate(system)
+    predicted: tuple[wl.FoundOften, ...] = report.predictions
+    refused: tuple[wl.RefusedEvent, ...] = wl.simulate(system).refusals
+    counts: wl.SteeringCounts = report.steering
+    assert plain.notes or predicted or refused
+    return report.mode, counts.blocked

@@ -72,8 +72,8 @@ cluster: where each node listens, as TOML, the same file for all of them
   key = "a.key"
   ca = "ca.pem"
 
-It ends after --seconds, when every node has stopped, or with Ctrl-C, and prints what was
-learned; a second Ctrl-C does not wait. Exit codes: 0 done, 1 a handler failed, 2 it could
+It ends after --seconds, when every node has stopped, or with Ctrl-C, SIGTERM or SIGHUP, and
+prints what was learned; a second Ctrl-C does not wait. Exit codes: 0 done, 1 a handler failed, 2 it could
 not start, or a journal not be written.
 """
 

@@ -43,11 +43,14 @@ def along(
 ) -> list[tuple[Stretch[T], ...]]:
     """Return the answers to each question, from state 0 to the last state known.
 
-    Replays the run once for all questions.
+    Replays the run once for all questions. There are no answers if it went otherwise
+    before state 0.
     """
     if not questions:
         return []
     first = max(0, timeline.first)
+    if first > timeline.last:
+        return [() for _ in questions]
     if timeline.seen is not None:
         return [
             spans(

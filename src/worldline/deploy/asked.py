@@ -15,8 +15,8 @@ from worldline.worlds.companions import Companion
 class Gathers(Protocol):
     """A companion that gathers snapshots of a node and those around it."""
 
-    async def snapshot(self, me: NodeId) -> Trace:
-        """Gather one now; return it as a trace without steps."""
+    async def snapshot(self, me: NodeId, seconds: float | None) -> Trace:
+        """Gather one now; return it as a trace without steps, after so long at most."""
 
 
 @runtime_checkable

@@ -300,18 +300,17 @@ class Host:
     async def snapshot(self, node: NodeId, timeout: float | None = 10.0) -> Trace:
         """Gather the state of a node and of those around it, as a trace without steps.
 
-        A search can begin there; write it with `worldline.trace.format.write`.
+        A search can begin there; write it with `worldline.trace.format.write`. Who has not
+        answered after `timeout` seconds is absent, as the state of the trace says.
 
         Raises
         ------
         UsageError
-            If no companion gathers; if the node has stopped.
-        TimeoutError
-            If it takes longer.
+            If no companion gathers; if the node stops.
         """
         self._life(node)
-        asked = asyncio.ensure_future(gatherer(self._companions).snapshot(node))
-        trace: Trace = await within(asked, timeout, f"a snapshot of {node}")
+        trace = await gatherer(self._companions).snapshot(node, timeout)
+        self._life(node)
         return trace
 
     def counts(self, node: NodeId) -> NodeCounts:

@@ -24,12 +24,13 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import Evidence, Witnessed, untaken
+from worldline.runs.evidence import Evidence, untaken
 from worldline.runs.follow import follow
 from worldline.runs.loading import command
 from worldline.runs.record import DEADLOCK, Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
+from worldline.runs.witnessed import Witnessed
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
 from worldline.trace.records import Trace
 from worldline.trace.unpacking import holds_other

@@ -21,10 +21,12 @@ from worldline.model.fields import is_kept_out
 from worldline.model.node import NodeType
 from worldline.model.node_template import first_value
 from worldline.model.system import System
-from worldline.model.usercode.running import run_pure
+from worldline.model.usercode.activity import activity
+from worldline.model.usercode.running import refuse, run_pure
 from worldline.model.usercode.user_functions import check_function, defined_at
 
 Near = TypeVar("Near", bound="Callable[[Any], Iterable[NodeId | None]]")
+T = TypeVar("T")
 Filled = TypeVar("Filled", bound="Callable[[Any], None]")
 
 _NEIGHBOURS = "__worldline_neighbours__"
@@ -156,29 +158,48 @@ def neighbours_of(
     Raises
     ------
     ModelError
-        If its method changes the node, or returns anything but ids of the system.
+        If its method fails, changes the node, or returns anything but ids of the
+        system.
     """
     kind = system.types[index]
     said = checkpointing(kind).neighbours
     if said is None:
         return None
     path, function = said
-    name = f"{kind.cls.__name__}'s {function.__name__}{defined_at(function)}"
+    name = f"{kind.cls.__name__}'s {function.__name__}"
     for part in path:
         kind, node = kind.parts[part], node.__dict__[part]
     before = kind.freeze(node) if careful else None
-    found = run_pure(lambda: _listed(function(node)))
+    found = _asked(name, function, lambda: _listed(function(node)), _IDS)
     if careful and kind.freeze(node) != before:
         raise ModelError(
-            f"{name} changes its node", remedy="let it look at the fields alone"
+            f"{name}{defined_at(function)} changes its node",
+            remedy="let it look at the fields alone",
         )
     if found is None or any(one not in system.index for one in found):
         raise ModelError(
-            f"{name} does not return ids of nodes of {system.name}",
-            remedy="return a list of them, such as [self.parent, *self.children]",
+            f"{name}{defined_at(function)} does not return ids of nodes of "
+            f"{system.name}",
+            remedy=_IDS,
         )
     indices = dict.fromkeys(system.index[one] for one in found)
     return tuple(one for one in indices if one != index)
+
+
+_IDS = "return a list of them, such as [self.parent, *self.children]"
+
+
+def _asked(
+    what: str, function: Callable[..., Any], run: Callable[[], T], remedy: str
+) -> T:
+    """Return what a function of a class returns; what it raises instead is its fault."""
+    activity.dispensable = True
+    try:
+        return run_pure(run)
+    except BaseException as error:
+        refuse(what, function, error, remedy)
+    finally:
+        activity.dispensable = False
 
 
 def _listed(value: Any) -> list[NodeId] | None:
@@ -207,11 +228,17 @@ def first_frozen(kind: NodeType, prototype: Any, name: str) -> Frozen:
 
 
 def rebuilt(kind: NodeType, frozen: Frozen, prototype: Any) -> Frozen:
-    """Return frozen fields, with those that were kept out filled again."""
+    """Return frozen fields, with those that were kept out filled again.
+
+    Raises
+    ------
+    ModelError
+        If the method that fills them fails.
+    """
     if not _rebuilds(kind):
         return frozen
     node = kind.thaw(frozen, prototype)
-    run_pure(lambda: _fill(kind, node))
+    _fill(kind, node)
     return kind.freeze(node)
 
 
@@ -226,4 +253,5 @@ def _fill(kind: NodeType, node: Any) -> None:
         _fill(inner, node.__dict__[name])
     fill = checkpointing(kind).rebuild
     if fill is not None:
-        fill(node)
+        name = f"{kind.cls.__name__}'s {fill.__name__}"
+        _asked(name, fill, lambda: fill(node), "fill what is left out, in every state")

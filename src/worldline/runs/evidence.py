@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import final
 
@@ -20,19 +20,20 @@ from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.options.defaults import in_force
-from worldline.runs.confirm import Expected, confirm
+from worldline.runs.confirm import confirm
 from worldline.runs.explain import explain
 from worldline.runs.lasso import objection
 from worldline.runs.loading import call, command
 from worldline.runs.record import Ending, record
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning, Start
+from worldline.runs.witnessed import Witnessed
+from worldline.show.phrases import REACHED
 from worldline.trace.format import write
 from worldline.trace.json_text import Json
 from worldline.trace.records import Trace
 from worldline.trace.unpacking import holds_other
 from worldline.worlds.direct import DirectWorld
-from worldline.worlds.world import Snapshot
 
 DIRECTORY = Path("worldline-out")
 """The folder of traces that nobody gave a place, unless defaults say another."""
@@ -138,40 +139,8 @@ def _is_of_states(prop: Property, world: DirectWorld) -> bool:
 
 
 def _as_it_is(report: PropertyReport) -> PropertyReport:
-    """Return the report on a run that cannot be made shorter, as it rests on times."""
+    """Return the report on a run that is not made shorter, as it rests on times."""
     return replace(report, minimize=None)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Witnessed:
-    """A run as a search claims it.
-
-    Attributes
-    ----------
-    start
-        Where it begins.
-    expected
-        The events from there, and what the search took each to do.
-    end
-        The state to which they lead; None where that is not known.
-    times
-        When each step happened, those before the run first; None without a clock.
-    ended
-        And when the run ended.
-    notes
-        Of steps that happened in the place of messages that were refused, by number, why.
-    free
-        The numbers of the steps that stand instead of others, which filters block.
-    """
-
-    start: Start
-    expected: Expected
-    end: Snapshot | None
-    times: tuple[float, ...] | None = None
-    ended: float | None = None
-    notes: Mapping[int, str] | None = None
-    free: frozenset[int] = frozenset()
 
 
 @final
@@ -260,6 +229,28 @@ class Evidence:
             self._confirm_cycle(ending, broken, run.start, schedule)
         return self._reported(run, schedule, ending)
 
+    def reached(self, run: Witnessed, prop: Property) -> PropertyReport:
+        """Confirm a run at whose end a `sometimes` property is true, and write its trace."""
+        direct, schedule = self._confirmed(run)
+        name, kind = prop.name, prop.kind.value
+        if not prop.judge(direct.view).holds:
+            what = f"property {name}"
+            raise Nondeterminism(what, "was true", "false in the same state")
+        report = PropertyReport(
+            name=name,
+            kind=kind,
+            verdict=Verdict.HOLDS,
+            steps=len(schedule),
+            explanation=REACHED,
+        )
+        if not self.is_written:
+            return report
+        ending = Ending(name, kind, Verdict.HOLDS, REACHED)
+        # The place that somebody has named is for what is violated.
+        file = self._own_file(name)
+        trace = self._recorded(run, schedule, ending)
+        return _as_it_is(with_file(report, trace, file, self._target))
+
     def dead(
         self, run: Witnessed, wanted: list[Property], critical: int
     ) -> PropertyReport:
@@ -313,6 +304,10 @@ class Evidence:
         if out is not None:
             self._kept.append(out)
             return out
+        return self._own_file(what)
+
+    def _own_file(self, what: str) -> Path:
+        """Return where a trace goes that nobody has named a place for."""
         file = file_of(self._system.name, what, self._folder)
         if self._is_input(file):
             # The run that a search began with is not to be lost.
@@ -355,11 +350,14 @@ class Evidence:
         )
         if not self.is_written:
             return report
-        origin = self._system.origin
-        target = None if origin is None else origin.target
         file = self.file(name)
         run = self._recorded(claimed, schedule, ending) if trace is None else trace
-        return with_file(report, run, file, target)
+        return with_file(report, run, file, self._target)
+
+    @property
+    def _target(self) -> str | None:
+        origin = self._system.origin
+        return None if origin is None else origin.target
 
     def _recorded(
         self, claimed: Witnessed, schedule: Schedule, ending: Ending

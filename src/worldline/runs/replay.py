@@ -38,10 +38,11 @@ from worldline.runs.verdict_again import judge_again
 from worldline.show.phrases import (
     NO_PROOF,
     NO_PROOF_OF_STATE,
+    is_reached,
     open_phrase,
 )
 from worldline.trace.format import StrPath, read
-from worldline.trace.records import Trace
+from worldline.trace.records import End, Trace
 from worldline.worlds.standing import touched_by
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def replay_trace(
             if other := elsewhere(trace, system, reproduced=right):
                 right, explanation = False, f"{other}; {remedy(trace)}"
     command = replay_of(Path(path), header.target)
-    verdict = None if end is None else _of_one_run(Verdict(end.verdict))
+    verdict = None if end is None else _of_one_run(end)
     rows = _rows(trace, verdict, explanation, Path(path), command)
     replayed = Replayed(
         system=header.system,
@@ -255,9 +256,10 @@ def _rows(
     return (report,)
 
 
-def _of_one_run(recorded: Verdict) -> Verdict:
-    """Return what a run can show: a violation, else nothing about other runs."""
-    return recorded if recorded is Verdict.VIOLATED else Verdict.UNKNOWN
+def _of_one_run(end: End) -> Verdict:
+    """Return what a run can show: a violation, or that something is reached."""
+    shows = end.verdict == Verdict.VIOLATED.value or is_reached(end)
+    return Verdict(end.verdict) if shows else Verdict.UNKNOWN
 
 
 @final

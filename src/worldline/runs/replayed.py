@@ -81,8 +81,8 @@ class Replayed(BaseReport):
         How many steps went as recorded, boot and prologue included, and how many
         there are.
     verdict
-        VIOLATED if the run violates something, now as it was recorded or otherwise; UNKNOWN
-        if it violates nothing, or what was recorded no more: that proves nothing of other
+        VIOLATED if the run violates something, now as it was recorded or otherwise; HOLDS if
+        it reaches what has to be true sometimes; UNKNOWN if it violates nothing, or what was recorded no more: that proves nothing of other
         runs. None for a trace that breaks off.
     property_name
         What was recorded to be violated.
@@ -231,7 +231,7 @@ class Replayed(BaseReport):
             return self._otherwise_lines()
         shown = "no verdict"
         if self.verdict is not None:
-            shown = shown_phrase(self.verdict.value, self.property_name)
+            shown = shown_phrase(self.verdict.value, self.property_name, self.kind)
         if self.verdict is Verdict.UNKNOWN and not (self.steps or self.property_name):
             shown = A_STATE
         lines = [f"{self.system}: {shown}, reproduced"]

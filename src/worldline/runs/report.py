@@ -98,7 +98,8 @@ class PropertyReport:
     kind
         ``safety``, ``liveness`` or ``sometimes``.
     trace
-        The file of the counterexample; None for what is only reached.
+        The file of the counterexample, or of a run that reaches what has to be true
+        sometimes.
     steps
         How many events lead there from state 0.
     replay

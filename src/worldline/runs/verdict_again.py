@@ -12,7 +12,9 @@ from worldline.runs.record import DEADLOCK, declared
 from worldline.show.phrases import (
     NO_PROOF,
     NO_PROOF_OF_STATE,
+    REACHED,
     deadline_phrase,
+    is_reached,
     is_state,
 )
 from worldline.trace.records import End, SpanRecord, Trace
@@ -55,6 +57,9 @@ def _judge(world: World, trace: Trace, cycle: Cycle | None) -> tuple[bool, str]:
             return explanation is not None, str(
                 explanation or f"{prop.name} is true at the end"
             )
+        if is_reached(end):
+            holds = prop.judge(world.view).holds
+            return holds, REACHED if holds else f"{prop.name} is false at the end"
         # A run that is live; older files say of it that the property holds.
         if prop.kind is not PropertyKind.SAFETY:
             explanation = explain(world, prop)

@@ -15,10 +15,11 @@ from worldline.engine.exploration import Hit
 from worldline.engine.tables import Entry, Leaf, Row
 from worldline.model.properties import Property
 from worldline.model.verdicts import Verdict
-from worldline.runs.evidence import Evidence, Witnessed
+from worldline.runs.evidence import Evidence
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
+from worldline.runs.witnessed import Witnessed
 from worldline.trace.json_text import Json
 from worldline.worlds.tabulated import TabulatedWorld
 from worldline.worlds.world import Snapshot
@@ -104,9 +105,23 @@ class Counterexamples:
 
     def violated(self, finding: Finding) -> PropertyReport:
         """Confirm a finding in the direct world, and write its trace."""
-        hit = finding.hit
+        claimed = self._witnessed(finding.hit)
+        ending = Ending(
+            finding.name,
+            finding.kind,
+            Verdict.VIOLATED,
+            finding.text,
+            cycle=finding.cycle,
+        )
+        return self._evidence.violated(claimed, ending, finding.prop)
+
+    def reached(self, hit: Hit, prop: Property) -> PropertyReport:
+        """Confirm that a property is true somewhere, and write a trace that leads there."""
+        return self._evidence.reached(self._witnessed(hit), prop)
+
+    def _witnessed(self, hit: Hit) -> Witnessed:
         start = self.starts[hit.root]
-        claimed = Witnessed(
+        return Witnessed(
             start=start,
             expected=[(entry.event, leaf.detail) for entry, leaf in hit.path],
             end=self._end(hit, start.snapshot),
@@ -116,14 +131,6 @@ class Counterexamples:
                 if entry in self._world.stead
             ),
         )
-        ending = Ending(
-            finding.name,
-            finding.kind,
-            Verdict.VIOLATED,
-            finding.text,
-            cycle=finding.cycle,
-        )
-        return self._evidence.violated(claimed, ending, finding.prop)
 
     def dead(
         self, run: EngineRun, wanted: list[Property], critical: int

@@ -252,17 +252,16 @@ def _verdict(
 ) -> PropertyReport:
     kind = prop.kind.value
     if prop.kind is PropertyKind.SOMETIMES:
-        verdict = Verdict.VIOLATED if complete and not is_cut else Verdict.UNKNOWN
         if hit is not None:
-            verdict = Verdict.HOLDS
-        text = "reached" if hit is not None else ""
+            return writer.reached(hit, prop)
+        verdict = Verdict.VIOLATED if complete and not is_cut else Verdict.UNKNOWN
+        text = ""
         if verdict is Verdict.VIOLATED:
             text = "never true in any reachable state"
-        elif complete and hit is None:
+        elif complete:
             text = "never true in any state that what is assumed leaves to be reached"
-        steps = None if hit is None else len(hit.path)
         return PropertyReport(
-            name=prop.name, kind=kind, verdict=verdict, explanation=text, steps=steps
+            name=prop.name, kind=kind, verdict=verdict, explanation=text
         )
     if hit is not None:
         return writer.violated(Finding(prop.name, kind, "", hit, prop))

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from worldline.model.drawn import OneOf, phrase, picked
 from worldline.model.kinds import KINDS
+from worldline.model.properties import PropertyKind
 from worldline.model.verdicts import Verdict
 from worldline.trace.json_text import Json, show
 from worldline.trace.nested import CallRecord
@@ -24,6 +25,7 @@ FOR_EVER = "then for ever:"
 NO_PROOF = "this run violates nothing"
 NO_PROOF_OF_STATE = "this state violates nothing"
 A_STATE = "a state, with no steps"
+REACHED = "reached"
 STOPS = "then nothing more happens (but faults could), for ever"
 
 Cuts = Sequence[Sequence[str]]
@@ -262,10 +264,20 @@ def verdict_phrase(trace: Trace) -> str:
         return A_STATE
     if is_open and end.explanation is not None:
         return f"UNKNOWN: {end.explanation.message}"
-    phrase = shown_phrase(end.verdict, end.property)
+    phrase = shown_phrase(end.verdict, end.property, end.kind)
     if end.property is not None and end.kind not in (None, end.property):
         phrase += f" ({end.kind})"
-    return phrase if end.verdict == Verdict.VIOLATED.value else f"{phrase}: {NO_PROOF}"
+    is_all = end.verdict == Verdict.VIOLATED.value or is_reached(end)
+    return phrase if is_all else f"{phrase}: {NO_PROOF}"
+
+
+def is_reached(end: End | None) -> bool:
+    """Say whether a run shows that something is true that has to be so sometimes."""
+    return (
+        end is not None
+        and end.kind == PropertyKind.SOMETIMES.value
+        and end.verdict == Verdict.HOLDS.value
+    )
 
 
 def is_state(trace: Trace) -> bool:
@@ -283,11 +295,13 @@ def open_phrase(undecided: Sequence[str], unknown: Sequence[str]) -> str:
     return "; ".join(said)
 
 
-def shown_phrase(verdict: str, name: str | None) -> str:
+def shown_phrase(verdict: str, name: str | None, kind: str | None = None) -> str:
     """Return what a run shows of a property, or of none.
 
     That a run violates nothing says nothing of other runs: it is not called a verdict.
     """
+    if (verdict, kind) == (Verdict.HOLDS.value, PropertyKind.SOMETIMES.value):
+        return f"REACHED {name}"
     if verdict == Verdict.VIOLATED.value:
         return "VIOLATED" if name is None else f"VIOLATED {name}"
     return "LIVE" if name is None else f"LIVE {name}"

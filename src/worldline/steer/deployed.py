@@ -8,7 +8,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, final
@@ -131,7 +138,7 @@ async def companions_for(
         def taken(snapshot: NeighbourhoodSnapshot) -> None:
             requests.taken(snapshot)
 
-        steering = Steering(system, chosen, predicts, findings, taken)
+        steering = Steering(system, chosen, predicts, findings, taken, goes_on=True)
 
         def counts(me: NodeId) -> Mapping[str, int]:
             of_snapshots = steering.snapshots.counts.get(me)
@@ -141,11 +148,13 @@ async def companions_for(
         def foreseen() -> Sequence[Mapping[str, Any]]:
             return [one.to_json() for one in findings.all()]
 
-        gather = steering.snapshots.gather
-        requests = SnapshotRequests(system, gather, counts, foreseen)
+        of_nodes = steering.snapshots
+        requests = SnapshotRequests(
+            system, of_nodes.gather, of_nodes.so_far, counts, foreseen
+        )
         is_all = len(nodes) == len(system.ids)
         who = "" if is_all else "-".join(node.name for node in nodes)
-        teller = _Teller(system.name, who, findings, say)
+        teller = _Teller(system.name, who, findings, steering.troubles, say)
         telling = asyncio.ensure_future(teller.run())
         try:
             yield steering, requests
@@ -156,13 +165,21 @@ async def companions_for(
 
 @final
 class _Teller:
-    """Tells of each failure that is seen coming, once, and where its run is."""
+    """Tells of each failure that is seen coming, once, and where its run is.
+
+    So it does of what of the system itself has failed.
+    """
 
     def __init__(
-        self, system: str, who: str, findings: Findings, say: Callable[[str], None]
+        self,
+        system: str,
+        who: str,
+        findings: Findings,
+        troubles: Callable[[], Iterable[str]],
+        say: Callable[[str], None],
     ) -> None:
         self._name = f"{system}-{who}" if who else system
-        self._findings, self._say = findings, say
+        self._findings, self._troubles, self._say = findings, troubles, say
         self._told: set[str] = set()
         self._written: set[tuple[str, int]] = set()
 
@@ -174,6 +191,10 @@ class _Teller:
 
     def tell(self) -> None:
         """Write what is new, a shorter run too, and tell of what was not told yet."""
+        for trouble in self._troubles():
+            if trouble not in self._told:
+                self._told.add(trouble)
+                self._say(f"steering: {trouble}")
         found = self._findings.all()
         new = [one for one in found if (one.property, one.steps) not in self._written]
         for note in written(new, self._name):

@@ -22,6 +22,8 @@ class SnapshotRequests(Companion):
     ----------
     gather
         Lets a node gather one as soon as that is possible.
+    so_far
+        Returns what there is by now.
     counts
         Returns what was counted beside a node.
     foreseen
@@ -32,15 +34,22 @@ class SnapshotRequests(Companion):
         self,
         system: System,
         gather: Callable[[NodeId], None],
+        so_far: Callable[[NodeId], NeighbourhoodSnapshot],
         counts: Callable[[NodeId], Mapping[str, int]],
         foreseen: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
     ) -> None:
-        self._system, self._gather, self._counts = system, gather, counts
-        self._foreseen = foreseen
+        self._system, self._gather, self._so_far = system, gather, so_far
+        self._counts, self._foreseen = counts, foreseen
         self._waiting: dict[NodeId, list[asyncio.Future[NeighbourhoodSnapshot]]] = {}
 
-    async def snapshot(self, me: NodeId) -> Trace:
+    async def snapshot(self, me: NodeId, seconds: float | None = None) -> Trace:
         """Return the next snapshot of a node, as a trace without steps.
+
+        Parameters
+        ----------
+        seconds
+            How long to wait; then it has who has answered until then, and the others are
+            absent. None to wait for as long as it takes.
 
         Raises
         ------
@@ -50,7 +59,9 @@ class SnapshotRequests(Companion):
         wanted = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(me, []).append(wanted)
         self._gather(me)
-        return snapshot_trace(self._system, await wanted)
+        await asyncio.wait([wanted], timeout=seconds)
+        snapshot = wanted.result() if wanted.done() else self._so_far(me)
+        return snapshot_trace(self._system, snapshot)
 
     def taken(self, snapshot: NeighbourhoodSnapshot) -> None:
         """Give a snapshot to who waits for it."""

@@ -17,10 +17,12 @@ from worldline.model.system import System
 from worldline.options.declaring import Group, option, verb
 from worldline.options.steering import ModeOptions
 from worldline.options.values import Seconds
+from worldline.runs.timeless import judging, without
 from worldline.search.report import Progress
 from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.simulate import simulate_beside
+from worldline.steer.checking.judge import NO_TIME
 from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.findings import FoundOften, RefusedEvent
@@ -53,12 +55,12 @@ class SteeredOptions(SimulateOptions, ModeOptions):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteeredReport(SimulateReport):
-    """The result of a simulation in which something stands beside the nodes.
+    """The result of a simulation, with what stood beside the nodes.
 
     Attributes
     ----------
     mode
-        What was done about failures that were to come.
+        What was done about failures that were to come; nothing if it is off.
     steering
         What was done, over all nodes and runs.
     predictions
@@ -74,6 +76,8 @@ class SteeredReport(SimulateReport):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
+        if self.mode is SteeringMode.OFF:
+            return SimulateReport.to_json(self)
         return {
             **SimulateReport.to_json(self),
             "mode": self.mode.value,
@@ -83,6 +87,8 @@ class SteeredReport(SimulateReport):
         }
 
     def __str__(self) -> str:
+        if self.mode is SteeringMode.OFF:
+            return SimulateReport.__str__(self)
         lines = [SimulateReport.__str__(self), f"  {self.steering}"]
         lines += [f"  {one}" for one in self.refusals[:_MOST_SHOWN]]
         if len(self.refusals) > _MOST_SHOWN:
@@ -94,7 +100,7 @@ class SteeredReport(SimulateReport):
 
 
 @verb(SteeredOptions, Progress, NodeId, Faults)
-def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
+def simulate(system: SystemTarget, options: SteeredOptions) -> SteeredReport:
     """Run a system by the clock, once for each seed, until one run violates a property.
 
     Messages arrive after their latency, timers fire after their delay, calls are made
@@ -117,10 +123,16 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     options.refuse_idle(("prediction_latency",))
     opened = open_system(system, options.parameters)
     if options.mode == "off":
-        return simulate_beside(opened, options, None)
+        return _report(simulate_beside(opened, options, None), SteeringMode.OFF)
     latency = options.prediction_latency
     chosen = SteeringOptions.of(options, opened, latency=latency)
-    report = simulate_beside(opened, options, partial(_beside, chosen), _told)
+    names = [prop.name for prop in opened.properties]
+
+    def beside(judged: Sequence[str] | None) -> SimulateReport:
+        make = partial(_beside, chosen, judged)
+        return simulate_beside(opened, options, make, _told)
+
+    report, left_out = without(names, names, beside)
     counts = SteeringCounts()
     for run in report.beside:
         counts.add(run.counts)
@@ -130,17 +142,29 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SimulateReport:
     judged = sum(prop.kind is PropertyKind.SAFETY for prop in opened.properties)
     if 0 < counts.checked * judged <= counts.unseen:
         notes.append(NOTHING_JUDGED)
+    notes += [f"{name} {NO_TIME}" for name in left_out]
     stubborn = dict.fromkeys(note for run in report.beside for note in run.notes)
     notes += list(stubborn)[:_MOST_SHOWN]
+    refusals = tuple(one for run in report.beside for one in run.refusals)
+    whole = dataclasses.replace(report, notes=(*report.notes, *notes), beside=())
+    return _report(whole, chosen.mode, counts, found, refusals)
+
+
+def _report(
+    report: SimulateReport,
+    mode: SteeringMode,
+    counts: SteeringCounts | None = None,
+    found: tuple[FoundOften, ...] = (),
+    refusals: tuple[RefusedEvent, ...] = (),
+) -> SteeredReport:
+    """Return the report of a simulation with what stood beside the nodes."""
     fields = {one.name: getattr(report, one.name) for one in dataclasses.fields(report)}
-    fields["notes"] = (*report.notes, *notes)
-    fields["beside"] = ()
     return SteeredReport(
         **fields,
-        mode=chosen.mode,
-        steering=counts,
+        mode=mode,
+        steering=counts or SteeringCounts(),
         predictions=found,
-        refusals=tuple(one for run in report.beside for one in run.refusals),
+        refusals=refusals,
     )
 
 
@@ -156,9 +180,10 @@ class _Told:
 
 
 def _beside(
-    options: SteeringOptions, system: System, seed: int
+    options: SteeringOptions, judged: Sequence[str] | None, system: System, seed: int
 ) -> tuple[Companion, ...]:
-    return (inline_steering(system, options, seed),)
+    known = system if judged is None else judging(system, judged)
+    return (inline_steering(known, options, seed),)
 
 
 def _told(companions: Sequence[Companion]) -> _Told:
@@ -170,5 +195,5 @@ def _told(companions: Sequence[Companion]) -> _Told:
         found.append(one.findings.all())
         counts.add(one.total())
         refusals += one.refusals
-        notes += one.stubborn()
+        notes += [*one.troubles(), *one.stubborn()]
     return _Told(counts, merged(found), tuple(refusals), tuple(notes))

@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import TypeAlias, final
 
 from worldline.model.arguments import check_path
-from worldline.model.errors import InputError
+from worldline.model.errors import InputError, UsageError
 from worldline.trace.assemble import Assembler, FileRecord, is_json
 from worldline.trace.json_checks import Malformed
 from worldline.trace.json_text import Json
@@ -43,7 +43,7 @@ from worldline.trace.records import (
 from worldline.trace.schema import dump, shallow
 from worldline.trace.state import StateRecord
 from worldline.trace.storing import store
-from worldline.trace.unpacking import lines
+from worldline.trace.unpacking import LONGEST_LINE, lines
 
 __all__ = [
     "FORMAT",
@@ -109,10 +109,25 @@ def to_json(trace: Trace) -> dict[str, Json]:
 
 
 def packed(trace: Trace) -> bytes:
-    """Return the bytes of a trace's file."""
+    """Return the bytes of a trace's file.
+
+    Raises
+    ------
+    UsageError
+        If a line of it would be too long to be read again.
+    """
     import zstandard  # a search that finds nothing writes nothing
 
-    content = "".join(f"{line}\n" for line in lines_of(trace)).encode("ascii")
+    written = [*lines_of(trace)]
+    longest = max(map(len, written))
+    if longest > LONGEST_LINE:
+        raise UsageError(
+            f"a step or state of {longest / 2**20:.1f} MiB fits into no trace, where it "
+            f"may have {LONGEST_LINE >> 20} MiB",
+            remedy="keep what is so large out of nodes and messages; snapshots leave out "
+            "what is declared by wl.field(checkpoint=False)",
+        )
+    content = "".join(f"{line}\n" for line in written).encode("ascii")
     packer = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     return packer.compress(content)
 

@@ -21,7 +21,9 @@ LIMIT = "WORLDLINE_TRACE_MIB"
 """The environment variable that lets larger traces be read."""
 
 _MIB = 1 << 20
-_LONGEST_LINE = 16 * _MIB
+LONGEST_LINE = 16 * _MIB
+"""Bytes of a line of a trace: a step, or a state in which it begins."""
+
 _LARGEST = 128
 """MiB of a trace that is read, unpacked."""
 
@@ -32,7 +34,7 @@ _RATIO = 400
 _VALUES_PER_MIB = 1 << 16
 """Values on average; each takes some 70 bytes of memory, however short it is."""
 
-_MOST_IN_LINE = _LONGEST_LINE // _MIB * _VALUES_PER_MIB
+_MOST_IN_LINE = LONGEST_LINE // _MIB * _VALUES_PER_MIB
 
 
 def holds_other(place: Path) -> bool:
@@ -81,9 +83,9 @@ def line_blocks(place: Path, *, kept: bool) -> Iterator[tuple[list[bytes], bool]
         first, *rest = chunk.split(b"\n")
         torn.append(first)
         length += len(first)
-        if length > _LONGEST_LINE:
+        if length > LONGEST_LINE:
             raise InputError(
-                f"{place} has a line of more than {_LONGEST_LINE // _MIB} MiB",
+                f"{place} has a line of more than {LONGEST_LINE // _MIB} MiB",
                 remedy="this is no trace that Worldline wrote",
             )
         if rest:

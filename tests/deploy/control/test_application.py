@@ -79,11 +79,14 @@ def test_a_snapshot_is_the_file_of_a_trace(tmp_path: Path):
     assert read(file) == state_trace()
 
 
-def test_a_snapshot_that_takes_too_long_is_said_so():
+def test_a_snapshot_that_fits_into_no_trace_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("worldline.trace.format.LONGEST_LINE", 100)
     host = FakeHost()
-    host.trace = TimeoutError("a snapshot of a did not come about within 10 s")
+    host.trace = state_trace()
     status, said = ask("/nodes/a/snapshot", host=host)
-    assert (status, said["error"]) == (504, str(host.trace))
+    assert status == 409
+    assert "fits into no trace" in said["error"]
+    assert "wl.field(checkpoint=False)" in said["remedy"]
 
 
 def test_metrics_are_text_for_prometheus():

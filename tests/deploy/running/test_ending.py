@@ -63,11 +63,14 @@ def test_a_misuse_on_the_way_is_kept_and_a_mistake_of_ours_is_raised():
         asyncio.run(go(ZeroDivisionError()))
 
 
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.mark.parametrize("which", SIGNALS)
 def test_the_first_signal_asks_for_the_end_and_those_before_are_back(
     which: signal.Signals,
 ):
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    before = [*map(signal.getsignal, SIGNALS)]
 
     async def go() -> str:
         ending = RunEnding()
@@ -77,8 +80,24 @@ def test_the_first_signal_asks_for_the_end_and_those_before_are_back(
         return ending.reason
 
     reason = asyncio.run(go())
-    assert reason == {"SIGINT": "Ctrl-C", "SIGTERM": "SIGTERM"}[which.name]
-    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+    assert reason == {"SIGINT": "Ctrl-C"}.get(which.name, which.name)
+    assert [*map(signal.getsignal, SIGNALS)] == before
+
+
+def test_a_hang_up_that_is_ignored_stays_so():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    async def go() -> str:
+        ending = RunEnding()
+        with ending.listening():
+            os.kill(os.getpid(), signal.SIGHUP)
+            await asyncio.sleep(0)
+        return ending.reason
+
+    try:
+        assert asyncio.run(go()) == ""
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_ctrl_c_may_be_for_another_process():

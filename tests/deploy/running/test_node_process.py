@@ -83,3 +83,16 @@ def test_how_a_process_ended_is_known_even_if_it_is_asked_to_end_at_that_moment(
         return codes
 
     assert set(asyncio.run(main())) == {0}
+
+
+@pytest.mark.slow
+def test_the_address_of_control_of_a_node_that_was_killed_goes_with_it(tmp_path: Path):
+    (tmp_path / "lone.py").write_text(SYSTEM)
+    done = run_process(
+        *("run", "lone.py", "--seconds", "1.5", "--control", "0", "--record", "run"),
+        *("--weather", "at 0.7s crash a"),
+        folder=tmp_path,
+    )
+    assert done.status == 0, done
+    assert "its address is in run/control.url" in done.err
+    assert not [*tmp_path.rglob("*.url")]

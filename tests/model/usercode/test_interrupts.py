@@ -1,8 +1,10 @@
 """Ctrl-C: raised where something is searched, kept where an answer is made."""
 
+import gc
 import os
 import signal
 import sys
+import time
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -181,3 +183,40 @@ def test_ctrl_c_while_samples_are_checked_ends_that(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(question, "audit", audited)
     found = wl.check(load("zoo:toy", {}), traces=False)
     assert (found.verdict, found.bound) == (wl.Verdict.UNKNOWN, "interrupted")
+
+
+def test_ctrl_c_while_all_garbage_is_collected_is_raised_once_that_is_over():
+    """In a command that is watched it may come outside of searches, too."""
+    phases: list[str] = []
+
+    def collecting(phase: str, about: dict[str, int]) -> None:
+        if phase == "start":
+            press()
+        phases.append(phase)
+
+    def collect() -> None:
+        gc.collect()
+        time.sleep(10)
+
+    gc.callbacks.append(collecting)
+    signal.signal(signal.SIGINT, interrupts.press)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            collect()
+        assert phases[:2] == ["start", "stop"]
+    finally:
+        gc.callbacks.remove(collecting)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_what_raises_it_later_is_taken_for_what_python_does():
+    signal.signal(signal.SIGINT, interrupts.press)
+    try:
+        with held():
+            press()
+            assert pending()
+        assert signal.getsignal(signal.SIGINT) is interrupts.press
+        with pytest.raises(KeyboardInterrupt):
+            press()
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

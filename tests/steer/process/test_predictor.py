@@ -150,6 +150,21 @@ def test_one_that_cannot_answer_a_question_says_why_and_goes_on():
     assert with_predictor(step, "fail") == [f"steering: a prediction failed: {why}"]
 
 
+def test_a_question_that_is_too_large_is_said_so_and_the_next_one_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("worldline.steer.process.frames.LARGEST", 10_000)
+
+    async def step(predictor: PredictorProcess) -> None:
+        predictor.ask(A, bytes(20_000), lambda part: None)
+        assert await answer(predictor, b"good", B) == b"something"
+        assert predictor.counts.failed == 1
+        assert predictor.counts.deaths == 0
+
+    said = "a question of 20,000 bytes is too large"
+    assert with_predictor(step, "fail") == [f"steering: a prediction failed: {said}"]
+
+
 def test_what_is_no_work_is_refused():
     async def step(predictor: PredictorProcess) -> None:
         await until(lambda: predictor.counts.deaths)

@@ -195,3 +195,11 @@ def caller() -> wl.System:
     return wl.System(
         {A: Caller()}, workload=[wl.script(A, [wl.invoke(Caller.go)])], name="caller"
     )
+
+
+def test_what_cannot_be_filled_again_is_no_state():
+    lie: Any = set()  # said of the number of what was seen
+    with pytest.raises(
+        InputError, match=r"nobody knows all of a: Talker's fill raised"
+    ):
+        state_of(SYSTEM, snapshot(record(0, seen=lie)))

@@ -87,6 +87,9 @@ def simulated(network: str, mode: Any, folder: Path, **given: Any) -> Any:
 def test_without_a_mode_the_failure_comes(network: str, tmp_path: Path) -> None:
     report = simulated(network, "off", tmp_path)
     assert report.verdict is Verdict.VIOLATED
+    assert report.mode is wl.SteeringMode.OFF
+    assert "mode" not in report.to_json()
+    assert "steering" not in str(report)
     assert report.at == pytest.approx(35.0, abs=0.1)
 
 
@@ -238,3 +241,20 @@ def test_a_bandwidth_may_be_a_number_or_a_text(tmp_path: Path) -> None:
     one = simulated("streams", "predict", tmp_path, gather_bandwidth="20k")
     other = simulated("streams", "predict", tmp_path, gather_bandwidth=20_000)
     assert one.steering == other.steering
+
+
+@wl.safety
+def nobody_is_late(view: wl.View) -> bool:
+    return view.time < 60
+
+
+@pytest.mark.parametrize("mode", ["check", "predict", "steer"])
+def test_a_property_that_asks_for_the_time_is_left_out_and_named(mode: Any) -> None:
+    made = system("datagrams")
+    late = made.replace(properties=[nobody_is_late, *made.properties])
+    report = wl.simulate(late, mode=mode, seconds=15.0, threads=1, traces=False)
+    (note,) = (one for one in report.notes if "nobody_is_late" in one)
+    assert note.startswith("nobody_is_late asks for the time or a gauge")
+    assert all(one.property != "nobody_is_late" for one in report.predictions)
+    if mode == "predict":
+        assert report.predictions

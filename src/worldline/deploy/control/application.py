@@ -173,12 +173,10 @@ class Application:
         parameters(request)
         node = self._node(request)
         try:
-            trace = await self._host.snapshot(node)
+            content = packed(await self._host.snapshot(node))
         except UsageError as error:
             raise Refusal(409, error.what, remedy=error.remedy) from None
-        except TimeoutError as error:
-            raise Refusal(504, str(error), remedy="ask again") from None
-        return Response(packed(trace), 200, _HEADERS, "application/octet-stream")
+        return Response(content, 200, _HEADERS, "application/octet-stream")
 
     # ------------------------------------------------------------------------- doing
 

@@ -42,21 +42,27 @@ def snapshot_of(url: str, node: str) -> Trace:
     InputError
         If what is answered is no snapshot.
     """
-    host, port, path = _address(url, node)
+    over = "is the run over? Its address holds as long as it runs"
+    is_written = "://" not in url
+    if is_written:
+        file, url = _written(Path(url), node)
+        over += f"; {file} may be of one that was killed"
+    host, port, path = _address(url)
     name = quote(node, safe="", errors="replace")  # half a character names no node
-    status, content = _get(host, port, f"{path}/nodes/{name}/snapshot")
+    status, content = _get(host, port, f"{path}/nodes/{name}/snapshot", over)
+    if status == http.client.FORBIDDEN and is_written:
+        # Another run has the port by now, and another token.
+        raise UsageError(f"control at {host}:{port} is of another run", remedy=over)
     if status != http.client.OK:
-        raise _refusal(status, content)
+        raise _refusal(status, content, over)
     trace = _read(content)
     if trace.header.begins != STATE or trace.steps:
         raise InputError("what was answered is a trace, and no snapshot")
     return trace
 
 
-def _address(url: str, node: str) -> tuple[str, int, str]:
+def _address(url: str) -> tuple[str, int, str]:
     """Return the host, the port, and the path that all paths begin with."""
-    if "://" not in url:
-        url = _written(Path(url), node)
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -88,12 +94,13 @@ def _file(given: Path, node: str) -> Path:
     return for_one if for_one.exists() else for_all
 
 
-def _written(given: Path, node: str) -> str:
+def _written(given: Path, node: str) -> tuple[Path, str]:
+    """Return the file with the address for a node, and what stands there."""
     file = given
     try:
         file = _file(given, node)
         with file.open() as lines:
-            return lines.readline(_LONGEST_URL).strip()
+            return file, lines.readline(_LONGEST_URL).strip()
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is no text"
         raise UsageError(
@@ -101,7 +108,7 @@ def _written(given: Path, node: str) -> str:
         ) from None
 
 
-def _get(host: str, port: int, path: str) -> tuple[int, bytes]:
+def _get(host: str, port: int, path: str, over: str) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE_S)
     try:
         connection.request("GET", path)
@@ -111,8 +118,7 @@ def _get(host: str, port: int, path: str) -> tuple[int, bytes]:
         said = getattr(error, "strerror", None) or str(error) or "it said nothing"
         said = shorten(one_line(said.lower()), 100)
         raise UsageError(
-            f"control does not answer at {host}:{port}: {said}",
-            remedy="is the run over? Its address holds as long as it runs",
+            f"control does not answer at {host}:{port}: {said}", remedy=over
         ) from None
     finally:
         connection.close()
@@ -121,7 +127,7 @@ def _get(host: str, port: int, path: str) -> tuple[int, bytes]:
     return response.status, content
 
 
-def _refusal(status: int, content: bytes) -> UsageError:
+def _refusal(status: int, content: bytes, over: str) -> UsageError:
     """Return the error that was answered."""
     try:
         said: Any = json.loads(content)
@@ -129,7 +135,7 @@ def _refusal(status: int, content: bytes) -> UsageError:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         what = remedy = None
     if type(what) is not str or type(remedy) is not str:
-        return UsageError(f"control answered {status}", remedy=_HOW)
+        return UsageError(f"control answered {status}", remedy=over)
     return UsageError(shorten(what, 500), remedy=shorten(remedy, 500))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from worldline.deploy.host import Host
 from worldline.deploy.running.plan import RunPlan
+from worldline.model.data.identity import NodeId
 from worldline.trace.journal.segments import folder_of
 
 
@@ -28,7 +29,7 @@ async def controlled(
         return
     from worldline.deploy.control.server import ControlServer
 
-    file = control_file(plan)
+    file = control_file(plan, plan.nodes)
     server = await ControlServer.open(host, plan.system, port, file=file, named=say)
     # Whoever has the address controls the nodes, and what is said may be kept.
     said = f"its address is in {file}" if file is not None else server.url
@@ -39,11 +40,11 @@ async def controlled(
         await server.close()
 
 
-def control_file(plan: RunPlan) -> Path | None:
-    """Return where the address of control is written; None where nothing is."""
-    if plan.record is None:
+def control_file(plan: RunPlan, nodes: tuple[NodeId, ...]) -> Path | None:
+    """Return where the address of control is written of some nodes; None if nowhere."""
+    if plan.record is None or plan.options.control is None:
         return None
-    if plan.nodes == plan.system.ids:
+    if nodes == plan.system.ids:
         return plan.record / "control.url"
-    names = "-".join(folder_of(plan.record, node.name).name for node in plan.nodes)
+    names = "-".join(folder_of(plan.record, node.name).name for node in nodes)
     return plan.record / f"control-{names}.url"

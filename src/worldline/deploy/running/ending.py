@@ -67,7 +67,9 @@ class RunEnding:
 
     @contextlib.contextmanager
     def listening(self, *, to_keys: bool = True) -> Iterator[None]:
-        """Take Ctrl-C and SIGTERM for it inside this block, in the main thread.
+        """Take Ctrl-C, SIGTERM and SIGHUP for it in this block, in the main thread.
+
+        A SIGHUP that is ignored, as under ``nohup``, stays so.
 
         Parameters
         ----------
@@ -82,6 +84,9 @@ class RunEnding:
             signal.SIGTERM: self._take,
             signal.SIGINT: keys,
         }
+        hangup = getattr(signal, "SIGHUP", None)
+        if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+            taken[hangup] = self._take
         before = {which: signal.signal(which, how) for which, how in taken.items()}
         try:
             yield

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
@@ -41,6 +42,8 @@ class NodeProcess:
         Takes a line for whoever watches.
     failed
         Takes what keeps a life from going on.
+    left
+        A file that a life leaves behind if it is killed; None for none.
 
     Attributes
     ----------
@@ -57,10 +60,11 @@ class NodeProcess:
         *,
         say: Callable[[str], None],
         failed: Callable[[Exception], None],
+        left: Path | None = None,
     ) -> None:
         self.node, self.positions = node, [0] * scripts
         self._words, self._watched = words, watched
-        self._say, self._failed = say, failed
+        self._say, self._failed, self._left = say, failed, left
         self._process: asyncio.subprocess.Process | None = None
         self._watching: asyncio.Task[None] | None = None
         self._bound: asyncio.Future[None] | None = None
@@ -178,6 +182,8 @@ class NodeProcess:
         if code is None:
             code = await process.wait()
         process.stdin.close()
+        if self._left is not None:
+            self._left.unlink(missing_ok=True)
         was_up, self._has_begun = self.is_up, False
         if self._bound is not None and not self._bound.done():
             self._refuse("", f"its process ended with {_how(code)}")

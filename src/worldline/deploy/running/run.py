@@ -94,7 +94,7 @@ def in_loop(
     *,
     to_keys: bool = True,
 ) -> T:
-    """Run something in a loop of its own, which Ctrl-C and SIGTERM ask to end.
+    """Run something in a loop of its own, which Ctrl-C and its like ask to end.
 
     Raises
     ------

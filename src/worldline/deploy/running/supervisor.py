@@ -11,6 +11,7 @@ from typing import Any, final
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.forecast import Forecast
 from worldline.deploy.running.channel import conditions_to_json
+from worldline.deploy.running.controlled import control_file
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.node_process import NodeProcess
 from worldline.deploy.running.options import RunOptions
@@ -54,6 +55,7 @@ class Supervisor:
                 f"{plan.system.index[node]}:{plan.run}",
                 say=say,
                 failed=ending.fail,
+                left=control_file(plan, (node,)),
             )
             for node in plan.nodes
         }

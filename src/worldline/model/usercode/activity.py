@@ -41,6 +41,8 @@ class Activity:
     stop
         What is raised when that code ends, as it may have swallowed it: what was to stop
         it from outside, or the first error that it made in the use of Worldline.
+    dispensable
+        True while that code is asked by who goes on without an answer, if it is broken off.
     judging
         What the property is called that is being evaluated.
     inside
@@ -48,7 +50,8 @@ class Activity:
     """
 
     __slots__ = (
-        *("asked", "door", "guard", "guarding", "inside", "judging", "running", "stop"),
+        *("asked", "dispensable", "door", "guard", "guarding", "inside"),
+        *("judging", "running", "stop"),
     )
 
     def __init__(self) -> None:
@@ -58,6 +61,7 @@ class Activity:
         self.asked: dict[Any, int] | None = None
         self.running = False
         self.stop: BaseException | None = None
+        self.dispensable = False
         self.judging = ""
         self.inside: dict[str, tuple[int]] = {}
 

@@ -67,8 +67,9 @@ _ALL = 2
 def spare_collections() -> None:
     """Let other processes see no execution while all garbage is collected, from now on.
 
-    Only where somebody else looks, and Ctrl-C is kept: a signal that comes meanwhile is
-    handled where the callback begins, and Python drops what is raised there.
+    Only where somebody else looks, and Ctrl-C is kept (`interrupts.held`), or comes again
+    (`interrupts.press`): a signal that comes meanwhile is handled where the callback
+    begins, and Python drops what is raised there.
     """
     if _collecting not in gc.callbacks:
         gc.callbacks.append(_collecting)

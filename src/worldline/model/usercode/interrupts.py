@@ -12,11 +12,13 @@ Ctrl-C.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import gc
 import os
 import signal
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
@@ -55,6 +57,25 @@ def is_lost(frame: FrameType | None) -> bool:
     return False
 
 
+_SOON_S = 0.001
+
+
+def press(signum: int, frame: FrameType | None) -> None:
+    """Raise Ctrl-C, as Python does by itself; where that would be dropped, soon after."""
+    if not is_lost(frame):
+        raise KeyboardInterrupt
+    # Not from here: the handler of that would be run before this one has come to its end.
+    _thread.start_new_thread(_press_soon, ())
+
+
+def _press_soon() -> None:
+    time.sleep(_SOON_S)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+_USUAL = (signal.default_int_handler, press)
+
+
 def _raise() -> None:
     raise KeyboardInterrupt
 
@@ -83,6 +104,19 @@ def pending() -> bool:
     return True
 
 
+@contextlib.contextmanager
+def passed_on() -> Iterator[None]:
+    """Raise Ctrl-C after this block, if it was pressed by then.
+
+    A search in it has ended with it, and knows nothing of the whole that it is part of.
+    """
+    try:
+        yield
+    finally:
+        if _Keys.held and _Keys.pressed:
+            raise Interrupted
+
+
 def announced() -> int:
     """Return a file from which the numbers of signals can be read at once; -1: none.
 
@@ -98,10 +132,11 @@ def held() -> Iterator[None]:
     Elsewhere than in the main thread, and where somebody else handles it, nothing is
     changed.
     """
+    before = signal.getsignal(signal.SIGINT)
     if (
         _Keys.held
         or threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        or before not in _USUAL
     ):
         yield
         return
@@ -112,7 +147,7 @@ def held() -> Iterator[None]:
         with _announcing():
             yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)
         _Keys.held = _Keys.heard = False
 
 

@@ -7,8 +7,8 @@ from typing import final
 from worldline.model.events import Event
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
-from worldline.runs.evidence import Witnessed
 from worldline.runs.start import Start
+from worldline.runs.witnessed import Witnessed
 from worldline.worlds.simulation import Simulation
 
 

@@ -118,6 +118,7 @@ class RandomRuns(WalkSearch[RunsPlan]):
             self._covering.coverage(self._world, is_whole=not self._pace.direct),
             self._reached,
             self._nearest,
+            self._way,
             seconds=self._meter.seconds,
             pace=self._pace,
             notes=[*filter(None, [self._engine.note]), *scope, *self._unaudited],
@@ -151,6 +152,18 @@ class RandomRuns(WalkSearch[RunsPlan]):
             if not left:
                 break
         return nearest(self._world, wanted, runs)
+
+    def _way(self, where: Reached) -> Hit:
+        """Return how a walk came to a place: it is made once more, as far as that."""
+        first, turns = 0, self._all_turns()
+        turn = next(turns)
+        while where.walk >= first + turn.walks:
+            first, turn = first + turn.walks, next(turns)
+        self._walker.use(turn.scheduler, turn.max_steps)
+        roots = self._roots()
+        root = where.walk % len(roots)
+        path = self._walker.path(roots[root], where.walk)
+        return Hit(root, path[: where.steps])
 
     def _all_turns(self) -> Iterator[PortfolioTurn]:
         ordered = Capability.ORDERED in self._world.system.network.capabilities

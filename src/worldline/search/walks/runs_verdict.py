@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
-from worldline.engine.exploration import Exploration, Statistics
+from worldline.engine.exploration import Exploration, Hit, Statistics
 from worldline.engine.walks import Reached
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict
@@ -58,6 +58,7 @@ def answer(
     coverage: Coverage,
     reached: Mapping[int, Reached],
     near: Callable[[list[Property]], Mapping[str, object]],
+    way: Callable[[Reached], Hit],
     *,
     seconds: float,
     pace: Pace,
@@ -71,6 +72,8 @@ def answer(
         Where each `sometimes` property was true first, by its number among them.
     near
         Says how near others were.
+    way
+        Returns how a walk came to a place.
     """
     violated = _violated(runs, wanted, writer)
     sometimes = [p for p in wanted if p.kind is PropertyKind.SOMETIMES]
@@ -78,13 +81,16 @@ def answer(
     counted = {n: where for n, where in reached.items() if where.walk < runs.walks}
     steps = {sometimes[n].name: where.steps for n, where in counted.items()}
     others = near([p for p in sometimes if p.name not in steps])
+    shown = [writer.reached(way(where), sometimes[n]) for n, where in counted.items()]
+    by_name = {row.name: row for row in shown}
+    said = [by_name.get(r.name, r) for r in rows(wanted, violated, steps, others)]
     bound, seen = runs.bound or runs.budget, Statistics()
     if runs.stopped is not None:
         bound, seen = runs.stopped.bound, runs.stopped.statistics
     return WalkReport(
         system=writer.system,
         verdict=Verdict.UNKNOWN if violated is None else Verdict.VIOLATED,
-        properties=tuple(rows(wanted, violated, steps, others)),
+        properties=tuple(said),
         walks=runs.walks,
         steps=runs.steps,
         seconds=seconds,

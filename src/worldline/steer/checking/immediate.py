@@ -90,7 +90,9 @@ class ImmediateCheck:
     counts
         Those of each node that has had an event.
     errors
-        How properties have failed, by name; they are unseen where they do.
+        How properties have failed, by name, in words; they are unseen where they do.
+    stuck
+        The code that did not return, and is asked no more.
 
     Raises
     ------
@@ -127,6 +129,7 @@ class ImmediateCheck:
         self._ones: dict[NodeId, CheckedNode] = {}
         self.counts: dict[NodeId, CheckCounts] = {}
         self.errors: dict[str, str] = {}
+        self.stuck: set[Any] = set()
 
     def joined(self, beside: Beside) -> None:
         """Take note that a life begins, of which nothing has been judged."""
@@ -249,7 +252,7 @@ class ImmediateCheck:
             system = self._system
             index = system.index[beside.me]
             stand = Standpoint(system, index, beside.node, self._reads)
-            judge = NodeJudge(stand, self._properties, self.errors)
+            judge = NodeJudge(stand, self._properties, self.errors, self.stuck)
             one = self._ones[beside.me] = CheckedNode(index, judge)
             self.counts.setdefault(beside.me, CheckCounts())
             one.set_timers(frozenset(beside.timers))

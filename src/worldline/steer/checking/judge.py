@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import final
+from typing import Any, final
 
-from worldline.model.errors import Timeless
+from worldline.model.errors import ModelError, Timeless
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, cause, check, said
+from worldline.model.usercode.user_functions import defined_at
 from worldline.model.verdicts import UNSEEN
 from worldline.steer.checking.questions import (
     FAILS,
@@ -20,6 +21,11 @@ from worldline.steer.checking.questions import (
     JudgedQuestion,
 )
 from worldline.steer.checking.standpoint import Standpoint
+
+NO_TIME = (
+    "asks for the time or a gauge, which nobody knows beside a node: it is unseen there"
+)
+"""Why a property is of no use there, behind its name."""
 
 
 @final
@@ -43,15 +49,21 @@ class NodeJudge:
         The names of the properties whose answer is unseen.
     errors
         How what was asked has failed, by its name; it is unseen then.
+    stuck
+        The code that did not return, here or in another life, and is asked no more.
     """
 
     def __init__(
-        self, stand: Standpoint, properties: list[Property], errors: dict[str, str]
+        self,
+        stand: Standpoint,
+        properties: list[Property],
+        errors: dict[str, str],
+        stuck: set[Any],
     ) -> None:
         self.stand, self.me = stand, stand.name_of(stand.me)
         self.spoilt: dict[JudgedQuestion, None] = {}
         self.unseen: dict[str, None] = {}
-        self.errors = errors
+        self.errors, self.stuck = errors, stuck
         self.readers_of_fields: dict[str, dict[JudgedQuestion, None]] = {}
         self.readers_of_hidden: dict[JudgedQuestion, None] = {}
         self.readers_of_others: dict[int, dict[JudgedQuestion, None]] = {}
@@ -124,6 +136,7 @@ class NodeJudge:
             The properties that were asked, each with its answer before.
         """
         self._asked.clear()
+        activity.dispensable = True
         try:
             if within is None:
                 with self._series as series:
@@ -132,6 +145,8 @@ class NodeJudge:
                 self._settle(within)
         except Diverged as error:
             self._give_up(error)
+        finally:
+            activity.dispensable = False
         asked: dict[JudgedProperty, JudgedAnswer] = {}
         for question, before in self._asked:
             if type(question) is JudgedProperty:
@@ -157,11 +172,15 @@ class NodeJudge:
         now: JudgedAnswer
         activity.guarding = True
         try:
-            now = question.answer()
-        except Timeless:  # nobody here knows the time of a run
+            if self.stuck and _code_of(question) in self.stuck:
+                now = FAILS
+            else:
+                now = question.answer()
+        except Timeless as error:  # nobody here knows the time of a run
+            self._note(question, error)
             now = UNSEEN
-        except Exception as error:
-            self.errors.setdefault(question.name, said(error))
+        except (Exception, Diverged) as error:
+            self._note(question, error)
             now = FAILS
         question.verdict = now
         activity.guarding = False
@@ -176,6 +195,22 @@ class NodeJudge:
         self.spoilt.pop(question, None)
         for readers in self._readers():
             readers.pop(question, None)
+
+    def _note(self, question: JudgedQuestion, error: BaseException) -> None:
+        """Take note of how a question failed; what did not return is asked no more."""
+        name, stop = question.name, activity.stop
+        what = f"{name}{defined_at(question.function)}"
+        if isinstance(stop, Diverged):
+            self.stuck.add(_code_of(question))
+            self.errors[name] = f"{what} did not return ({stop}): it is judged no more"
+            self._series.go_on(_MARK)  # the time that is left is that of others
+        elif isinstance(error, Timeless):
+            self.errors.setdefault(name, f"{name} {NO_TIME}")
+        elif isinstance(error, ModelError):
+            self.errors.setdefault(name, f"{error.what}: it is unseen then")
+        else:
+            why = f"{what} raised {said(error)}: it is unseen then"
+            self.errors.setdefault(name, why)
 
     def _settle(self, series: Series) -> None:
         # As `Series.run` would, with few calls: for nearly each event one element is asked.
@@ -203,6 +238,11 @@ class NodeJudge:
         yield from self.readers_of_fields.values()
         yield self.readers_of_hidden
         yield from self.readers_of_others.values()
+
+
+def _code_of(question: JudgedQuestion) -> Any:
+    """Return what tells the function of a question from others; a lambda is made anew."""
+    return getattr(question.function, "__code__", question.function)
 
 
 _MARK = 2

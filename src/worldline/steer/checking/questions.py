@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from itertools import combinations
 from math import comb
 from typing import Any, Literal, Protocol, TypeAlias, final
@@ -89,6 +90,11 @@ class JudgedQuestion(ABC):
 
     @property
     @abstractmethod
+    def function(self) -> Callable[..., Any]:
+        """The user's function that answers it."""
+
+    @property
+    @abstractmethod
     def name(self) -> str:
         """What it is called where it fails."""
 
@@ -156,6 +162,10 @@ class JudgedProperty(JudgedQuestion):
         self.prop = prop
 
     @property
+    def function(self) -> Callable[..., Any]:
+        return self.prop.predicate
+
+    @property
     def name(self) -> str:
         return self.prop.name
 
@@ -181,8 +191,12 @@ class JudgedElement(JudgedQuestion):
         self._form, self._nodes = form, nodes
 
     @property
+    def function(self) -> Callable[..., Any]:
+        return self._form.function.function
+
+    @property
     def name(self) -> str:
-        return self._form.function.function.__name__
+        return self.function.__name__
 
     def answer(self) -> StateVerdict:
         # Done for each element of which something has changed, so with few calls.

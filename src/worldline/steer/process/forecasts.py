@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, cast, final, get_args
 
-from worldline.model.errors import WorldlineError
+from worldline.model.errors import ModelError, Timeless, WorldlineError
 from worldline.model.faults import Faults
 from worldline.model.foreseen import Action
 from worldline.model.system import System
 from worldline.runs.predicted import faults_of, faults_record
 from worldline.runs.schedule import schedule_of
 from worldline.runs.start import Beginning
+from worldline.runs.timeless import judging
 from worldline.search.predicting.faults import predicted_system
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.process.answers import AnswerCodec, FoundFailure, PredictorAnswer
@@ -40,6 +41,7 @@ def forecasting(system: System, options: bytes) -> AnswersQuestions:
     chosen = options_of(system, options)
     forecaster = Forecaster(system, chosen)
     questions, answers = QuestionCodec(system), _answers(system)
+    judged = [prop.name for prop in system.properties]
 
     def found(question: PredictorQuestion) -> Iterator[SnapshotForecast]:
         if question.path is None:
@@ -52,9 +54,18 @@ def forecasting(system: System, options: bytes) -> AnswersQuestions:
             yield tried
 
     def answer(data: bytes) -> Iterator[bytes]:
-        for forecast in found(questions.decode(data)):
-            made = _answer(forecaster.onward, forecast)
-            yield answers.encode(made)
+        nonlocal forecaster
+        try:
+            for forecast in found(questions.decode(data)):
+                made = _answer(forecaster.onward, forecast)
+                yield answers.encode(made)
+        except Timeless as error:
+            if error.prop not in judged:
+                raise
+            judged.remove(error.prop)
+            forecaster = Forecaster(judging(system, judged), chosen)
+            said = f"{error.what}; from now on it is left out of predictions"
+            raise ModelError(said) from None
 
     return answer
 

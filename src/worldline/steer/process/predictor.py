@@ -23,6 +23,7 @@ from worldline.model.errors import UsageError, one_line
 from worldline.model.system import System, SystemOrigin
 from worldline.steer.process.connection import ChildConnection
 from worldline.trace.journal.codec import Codec
+from worldline.trace.json_checks import Malformed
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 """Before a predictor that died is started again; doubled each time."""
@@ -34,6 +35,9 @@ _GRACE_S = 0.5
 """Seconds that a process has to end by itself once its connection has."""
 
 _LOOK_S = 0.01
+
+_MOST_SAID = 10
+"""Ways in which predictions failed that are told, each once."""
 
 
 @final
@@ -120,6 +124,7 @@ class PredictorProcess:
         self._child: ChildConnection | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._living: asyncio.Task[None] | None = None
+        self._failures: set[str] = set()
         self._has_said = False
         self.counts = PredictorCounts()
 
@@ -242,7 +247,11 @@ class PredictorProcess:
         self.counts.asked += 1
         loop = asyncio.get_running_loop()
         self._late = loop.call_later(self._patience, self._give_up, child)
-        child.send("ask", self._number, asked.question)
+        try:
+            child.send("ask", self._number, asked.question)
+        except Malformed:
+            size = len(asked.question)
+            self._over(self._number, f"a question of {size:,} bytes is too large")
 
     def _take(self, number: int, part: bytes) -> bool:
         """Take a part of an answer; say whether anything was asked that it answers."""
@@ -262,8 +271,10 @@ class PredictorProcess:
             self._has_said = False
         else:
             self.counts.failed += 1
-            if self.counts.failed == 1:
-                self._say(f"steering: a prediction failed: {one_line(failure)}")
+            said = one_line(failure)
+            if said not in self._failures and len(self._failures) < _MOST_SAID:
+                self._failures.add(said)
+                self._say(f"steering: a prediction failed: {said}")
         self._ask_next()
         return True
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from worldline.model.checkpointing import rebuilt
+from worldline.model.errors import InputError, ModelError
 from worldline.model.kinds import BUDGETS
 from worldline.model.network.link import CLOSED, HALF, OPEN
 from worldline.model.semantics.hidden import Status
@@ -147,7 +148,11 @@ def _node(
     system: System, carriers: Carriers, members: Mapping[int, MemberRecord], index: int
 ) -> NodeStateRecord:
     record, kind = members[index], system.types[index]
-    local = rebuilt(kind, record.local, system.prototypes[index])
+    try:
+        local = rebuilt(kind, record.local, system.prototypes[index])
+    except ModelError as error:  # of whoever has lied about its fields
+        what = f"nobody knows all of {system.ids[index]}: {error.what}"
+        raise InputError(what, remedy=error.remedy) from None
     ends = {peer: _end(carriers, members, index, peer) for peer in sorted(members)}
     if carriers.is_connected:
         ends |= _ends_unseen(members, index)

@@ -44,6 +44,11 @@ class Snapshots(Companion):
         Takes each snapshot, when it is complete.
     nodes
         Those that gather any; None for all. All of them answer.
+    troubled
+        Takes, in words, what of the system fails: a checkpoint is too large.
+    goes_on
+        Whether a node goes on whose `@wl.neighbours` method fails, which is told then, and
+        asked no more; otherwise that is raised.
     """
 
     name = "snapshots"
@@ -55,6 +60,8 @@ class Snapshots(Companion):
         taken: Callable[[NeighbourhoodSnapshot], None] | None = None,
         *,
         nodes: Collection[NodeId] | None = None,
+        troubled: Callable[[str], None] | None = None,
+        goes_on: bool = False,
     ) -> None:
         if Capability.HOLDS_FOR_EVER in system.network.capabilities:
             raise UsageError(
@@ -72,6 +79,8 @@ class Snapshots(Companion):
             self.name,
             len(codec.control(len(system.ids) - 1, 1, self.name, b"")),
             taken or _taken,
+            troubled or _taken,
+            goes_on,
         )
         self._keepers: dict[NodeId, NodeKeeper] = {}
 
@@ -99,6 +108,10 @@ class Snapshots(Companion):
         keeper = self._keepers.get(me)
         if keeper is not None:
             keeper.gather_now()
+
+    def so_far(self, me: NodeId) -> NeighbourhoodSnapshot:
+        """Return what a node knows of its neighbourhood, and wait for nobody any more."""
+        return self._keepers[me].so_far()
 
     def record_now(self, beside: Beside) -> MemberRecord:
         """Return a checkpoint of the present state of a node, which nobody asks for."""
@@ -138,5 +151,5 @@ class Snapshots(Companion):
         self._keepers[beside.me].heard(peer, body)
 
 
-def _taken(snapshot: NeighbourhoodSnapshot) -> None:
-    """Take a snapshot that nobody wants to be told of."""
+def _taken(what: Any) -> None:
+    """Take a snapshot, or words, that nobody wants to be told of."""

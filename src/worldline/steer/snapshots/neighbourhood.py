@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, final
 
 from worldline.model.checkpointing import checkpointing, neighbours_of
+from worldline.model.errors import ModelError
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import Channels
 from worldline.steer.snapshots.options import MEMORY_S
+from worldline.steer.snapshots.post import Setting
 from worldline.steer.watched import fields_read_by
 from worldline.worlds.companions import Beside
 
@@ -29,14 +31,11 @@ def fields_of(system: System, index: int) -> frozenset[str] | None:
 
 @final
 class Neighbourhood:
-    """The neighbours of a node, from one of its lives to the next.
+    """The neighbours of one node, from one of its lives to the next.
 
-    Parameters
-    ----------
-    is_connected
-        Whether the network has connections: without a word of the class, those with whom
-        the node has one are its neighbours; else those with whom it has exchanged
-        messages lately.
+    Without a word of the class, they are those with whom the node has a connection, or
+    where the network has none, has exchanged messages lately. So they are once a method
+    that says them has failed, if nodes go on then.
 
     Attributes
     ----------
@@ -44,11 +43,10 @@ class Neighbourhood:
         Whether it is told to `forget` when something has changed that says who they are.
     """
 
-    def __init__(
-        self, system: System, index: int, channels: Channels, *, is_connected: bool
-    ) -> None:
-        self._system, self._index, self._channels = system, index, channels
-        self._is_connected = is_connected
+    def __init__(self, setting: Setting, index: int, channels: Channels) -> None:
+        self._setting, self._system = setting, setting.system
+        self._index, self._channels = index, channels
+        self._asks_class = True
         self._known: tuple[int, ...] | None = None
         self._times = 0
         self.is_told = False
@@ -62,34 +60,44 @@ class Neighbourhood:
         self._known = None
 
     def all(self, beside: Beside) -> tuple[int, ...]:
-        """Return the indices of all of them, those first that matter most.
+        """Return the indices of all neighbours, those first that matter most.
 
         Raises
         ------
         ModelError
-            If the method that says them does not.
+            If the method that says them does not, and nodes do not go on.
         """
         if self._known is not None:
             return self._known
-        node: Any = beside.node
-        self._times += 1
-        is_watched = self._times < _FIRST or not self._times % _ONE_IN
-        said = neighbours_of(self._system, self._index, node, careful=is_watched)
+        said = self._said(beside.node) if self._asks_class else None
         if said is None:
-            return self._lately(beside)
+            return self._peers(beside)
         if self.is_told:
             self._known = said
         return said
 
-    def _lately(self, beside: Beside) -> tuple[int, ...]:
-        before, ids = beside.now - MEMORY_S, self._system.ids
+    def _said(self, node: Any) -> tuple[int, ...] | None:
+        self._times += 1
+        is_watched = self._times < _FIRST or not self._times % _ONE_IN
+        try:
+            return neighbours_of(self._system, self._index, node, careful=is_watched)
+        except ModelError as error:
+            if not self._setting.goes_on:
+                raise
+            self._asks_class = False
+            said = f"{error.what}; its peers are taken for its neighbours"
+            self._setting.troubled(said)
+            return None
+
+    def _peers(self, beside: Beside) -> tuple[int, ...]:
+        ids, before = self._system.ids, beside.now - MEMORY_S
         found = [
             (-channel.last, peer)
             for peer, channel in self._channels.items()
             if peer != self._index
             and (
                 beside.life_of(ids[peer]) is not None
-                if self._is_connected
+                if self._setting.carriers.is_connected
                 else channel.last >= before
             )
         ]

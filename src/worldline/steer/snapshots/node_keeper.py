@@ -32,10 +32,8 @@ from worldline.worlds.companions import Beside
 _SPARED = 0.5
 """The part of what it may save up that a node keeps for answers, if a gather can wait."""
 
-
 _MOST_AHEAD = 1 << 32
 """By how much a number may be greater than one's own; else one letter could use up all."""
-
 
 NOBODY: Mapping[int, MemberRecord] = {}
 """What is known of neighbours where nothing is."""
@@ -64,15 +62,10 @@ class NodeKeeper:
         self._beside = beside
         self.counts = SnapshotCounts()
         self._channels = Channels(setting.carriers)
+        self._near = Neighbourhood(setting, index, self._channels)
         self._log = CheckpointLog(setting.options)
         self._taker = CheckpointTaker(
-            self._system,
-            index,
-            beside,
-            setting.bytes,
-            self._channels,
-            self._log,
-            self.counts,
+            setting, index, beside, self._channels, self._log, self.counts
         )
         self._allowance = LetterAllowance(setting.options, beside.now)
         self._post = Post(setting, index, beside, self._allowance, self.counts)
@@ -87,12 +80,6 @@ class NodeKeeper:
         )
         self._known = KnownBodies()
         self._names_neighbours = hops_of(self._system, index) > 1
-        self._near = Neighbourhood(
-            self._system,
-            index,
-            self._channels,
-            is_connected=setting.carriers.is_connected,
-        )
         self._gather: Gather | None = None
         self._is_renewing = False
         self._latest: NeighbourhoodSnapshot | None = None
@@ -214,6 +201,16 @@ class NodeKeeper:
     def record_now(self) -> MemberRecord:
         """Return a checkpoint of the present state, under the last number."""
         return self._taker.record(self._log.number)
+
+    def so_far(self) -> NeighbourhoodSnapshot:
+        """Return what can be had now: with who has answered, or of the node alone."""
+        before, me = self._latest, self._index
+        if self._gather is not None:
+            self._gather.give_up()
+        if self._latest is not None and self._latest is not before:
+            return self._latest
+        alone, now = self.record_now(), self._beside.now
+        return NeighbourhoodSnapshot(me, alone.number, now, {me: alone})
 
     # ------------------------------------------------------------- for gathers: `Asking`
 

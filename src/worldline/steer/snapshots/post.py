@@ -32,6 +32,10 @@ class Setting:
         Bytes that a frame adds to a letter.
     taken
         Takes each snapshot.
+    troubled
+        Takes, in words, what of the system fails.
+    goes_on
+        Whether a node goes on whose neighbours cannot be had.
     """
 
     system: System
@@ -41,6 +45,8 @@ class Setting:
     companion: str
     frame: int
     taken: Callable[[NeighbourhoodSnapshot], None]
+    troubled: Callable[[str], None]
+    goes_on: bool
 
     def news(self, index: int) -> frozenset[str] | None:
         """Return the fields of a node that call for a snapshot if they change; None for any."""

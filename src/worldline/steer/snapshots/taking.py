@@ -8,11 +8,10 @@ from worldline.model.checkpointing import left_out
 from worldline.model.data.content import Frozen, order_key
 from worldline.model.errors import ModelError
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.model.system import System
 from worldline.steer.snapshots.channels import Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
-from worldline.steer.snapshots.record_bytes import RecordBytes
+from worldline.steer.snapshots.post import Setting
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.worlds.companions import Beside
 
@@ -29,16 +28,16 @@ class CheckpointTaker:
 
     def __init__(
         self,
-        system: System,
+        setting: Setting,
         index: int,
         beside: Beside,
-        spelling: RecordBytes,
         channels: Channels,
         log: CheckpointLog,
         counts: SnapshotCounts,
     ) -> None:
         self.beside = beside
-        self._system, self._index, self._spelling = system, index, spelling
+        self._system, self._index, self._spelling = setting.system, index, setting.bytes
+        self._troubled, self._is_told = setting.troubled, False
         self._channels, self._log, self._counts = channels, log, counts
 
     def local(self) -> Frozen:
@@ -70,9 +69,12 @@ class CheckpointTaker:
         try:
             record = self.record(number)
             kept = self._spelling.kept(record, self._index, self.beside.now)
-        except ModelError:
+        except ModelError as error:
             self._counts.failed += 1
             self._log.skip(number)
+            if not self._is_told:
+                self._is_told = True
+                self._troubled(str(error))
         else:
             self._counts.checkpoints += 1
             self._log.keep(kept)

@@ -77,6 +77,8 @@ class Steering(Companion):
         Takes what was found.
     taken
         Takes each snapshot, whatever becomes of it.
+    goes_on
+        Whether nodes go on where `@wl.neighbours` fails; see `troubles`.
 
     Attributes
     ----------
@@ -95,11 +97,14 @@ class Steering(Companion):
         predicts: Predicts | None,
         findings: Findings,
         taken: Callable[[NeighbourhoodSnapshot], None] | None = None,
+        *,
+        goes_on: bool = False,
     ) -> None:
         self._system, self._options = system, options
         self._watched = watched_by(system)
         self._predicts, self.findings, self._told = predicts, findings, taken
         self.vets = options.vets
+        self._troubles: list[str] = []
         self.snapshots = Snapshots(
             system,
             GatherOptions(
@@ -108,6 +113,8 @@ class Steering(Companion):
                 fields=self._watched.fields,
             ),
             self._taken,
+            troubled=self._troubles.append,
+            goes_on=goes_on,
         )
         self._check = (
             ImmediateCheck(
@@ -156,6 +163,12 @@ class Steering(Companion):
                     f"{node} has blocked {described(one)} {count:,} times in "
                     f"{seconds:.0f} s: it may be kept from going on"
                 )
+
+    def troubles(self) -> Iterator[str]:
+        """Yield, in words, what of the system has failed, and what becomes of that."""
+        yield from dict.fromkeys(self._troubles)
+        if self._check is not None:
+            yield from self._check.errors.values()
 
     # --------------------------------------------------------------- what it is told
 

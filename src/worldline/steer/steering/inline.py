@@ -7,6 +7,7 @@ from functools import partial
 from typing import final
 
 from worldline.model.system import System
+from worldline.model.usercode.interrupts import passed_on
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.companion import Steering
@@ -41,11 +42,12 @@ class InlinePredictor:
         answer: Callable[[SnapshotForecast], None],
     ) -> None:
         """Predict what may follow a snapshot."""
-        for forecast in self._forecaster.forecasts(snapshot):
-            if forecast.is_known:
-                answer(forecast)  # trying known paths takes no time to speak of
-            else:
-                beside.later(self._latency, partial(answer, forecast))
+        with passed_on():
+            for forecast in self._forecaster.forecasts(snapshot):
+                if forecast.is_known:
+                    answer(forecast)  # trying known paths takes no time to speak of
+                else:
+                    beside.later(self._latency, partial(answer, forecast))
 
     def hand(
         self,
@@ -56,7 +58,8 @@ class InlinePredictor:
     ) -> None:
         """Try a path that another node has found."""
         index = self._forecaster.onward.index[beside.me]
-        forecast = self._forecaster.tried(index, path, snapshot)
+        with passed_on():
+            forecast = self._forecaster.tried(index, path, snapshot)
         if forecast is not None:
             answer(forecast)
 
