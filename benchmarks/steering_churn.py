@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, final
 
 from benchmarks.steering_judge import Joins, Judge, mean_and_spread, safety_of
 from benchmarks.steering_rows import PREDICTING, Setting, counts_of, fields_of, total
 
+from worldline.model.system import System
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.refusing import able_to_refuse
@@ -120,10 +122,7 @@ class ChurnRun:
 
 def run(churn: Churn, setting: Setting, seed: int, hours: float) -> ChurnRun:
     """Run the nodes for some virtual hours, and judge the run as a whole."""
-    bugs = () if churn.silent == "none" else BUGS
-    made = randtree.system(size=NODES, contacts="ring", recovery=PROBE_S, bugs=bugs)
-    faults = ("resets", "silent_resets", *able_to_refuse(made))
-    system = made.under_injection("resets without limit", faults)
+    system = _system(() if churn.silent == "none" else BUGS)
     companion = setting.companion(system, seed)
     conditions = Conditions(latency=latency_of(LATENCY), weather=churn.weather())
     simulation = Simulation(
@@ -141,6 +140,13 @@ def run(churn: Churn, setting: Setting, seed: int, hours: float) -> ChurnRun:
         counts=counts_of(companion),
         joins=tuple(joins.seconds),
     )
+
+
+@lru_cache(maxsize=2)
+def _system(bugs: tuple[str, ...]) -> System:
+    made = randtree.system(size=NODES, contacts="ring", recovery=PROBE_S, bugs=bugs)
+    faults = ("resets", "silent_resets", *able_to_refuse(made))
+    return made.under_injection("resets without limit", faults)
 
 
 def _has_joined(node: Any) -> bool:

@@ -23,7 +23,7 @@ from worldline.model.events import Event, Schedule
 from worldline.model.filters import EventFilter
 from worldline.model.kinds import Kind
 from worldline.runs.start import Beginning
-from worldline.search.predicting.paths import KnownPath, fails_again
+from worldline.search.predicting.paths import KnownPath
 from worldline.search.predicting.predictor import Predictor
 from worldline.search.predicting.report import Prediction, PredictReport
 
@@ -111,7 +111,7 @@ def tried(
     wanted = prediction.property
     if (
         path is not None
-        and fails_again(predictor.onward, begin, path, [one]) is not None
+        and predictor.trials.fails_again(begin, path, [one]) is not None
     ):
         return FilterTrial(one, False, "path", (wanted,))
     before = {other.property for other in report.predictions}
@@ -149,12 +149,19 @@ def trials(
     node: NodeId,
     *,
     exact: bool = False,
+    path: KnownPath | None = None,
 ) -> Iterator[FilterTrial]:
-    """Try the filters of a node against a prediction, up to the first that helps."""
+    """Try the filters of a node against a prediction, up to the first that helps.
+
+    Parameters
+    ----------
+    path
+        The prediction as a known path, if there is one already.
+    """
     possible = candidates(prediction.schedule, node, exact=exact)
     if not possible:
         return
-    path = KnownPath.of(
+    path = path or KnownPath.of(
         predictor.onward, begin, prediction.property, prediction.schedule
     )
     for one in possible:

@@ -27,6 +27,7 @@ from worldline.search.predicting.auditing import Auditing
 from worldline.search.predicting.by_cost import SearchByCost
 from worldline.search.predicting.faults import predicted_system
 from worldline.search.predicting.options import PredictOptions
+from worldline.search.predicting.paths import PathTrials
 from worldline.search.predicting.report import PredictReport
 from worldline.search.predicting.reporting import PredictionReporter
 from worldline.search.question import Limits, SearchQuery, safety_alone
@@ -87,6 +88,7 @@ class Predictor:
         )
         self._system = system
         self.onward = predicted_system(system, options.faults)
+        self._trials = PathTrials(self.onward)
         self.anew = 0
         self._options = options
         self._chosen = choose(options.engine, by_cost=True)
@@ -98,6 +100,13 @@ class Predictor:
         self._verdicts: dict[str, Decision] = {}
         self._knows: tuple[bool, bool, Faults] = False, False, self.onward.faults
         self._last: dict[bool, _Stand] = {}
+
+    @property
+    def trials(self) -> PathTrials:
+        """Who tries known paths of `onward`."""
+        if self._trials.system is not self.onward:
+            self._trials = PathTrials(self.onward)
+        return self._trials
 
     def predict(
         self,
