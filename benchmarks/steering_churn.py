@@ -52,17 +52,20 @@ class Churn(NamedTuple):
     every
         Seconds from one reset to the next.
     silent
-        Whether half of the resets are silent, or all; with ``none`` no node is reset,
-        and the protocol has no bug.
+        Whether half of the resets are silent, or all; with ``none`` no node is reset.
+    bugs
+        Those of the protocol.
     """
 
     every: float
     silent: Silent
+    bugs: tuple[str, ...] = BUGS
 
     def __str__(self) -> str:
+        protocol = "" if self.bugs else "no bug, "
         if self.silent == "none":
-            return "no bug, no reset"
-        return f"a reset each {self.every:g} s, {self.silent} silent"
+            return f"{protocol}no reset"
+        return f"{protocol}a reset each {self.every:g} s, {self.silent} silent"
 
     def weather(self) -> list[WeatherEvent]:
         """Return what befalls the nodes, one after the other."""
@@ -86,7 +89,11 @@ def _reset(time: float, every: float, silent: float) -> WeatherEvent:
 CHURNS = tuple(
     Churn(every, silent) for every in (60.0, 15.0) for silent in ("half", "all")
 )
-FIXED = Churn(60.0, "none")
+FIXED = (
+    Churn(60.0, "none", ()),
+    Churn(60.0, "half", ()),
+    Churn(15.0, "half", ()),
+)
 
 
 @final
@@ -122,7 +129,7 @@ class ChurnRun:
 
 def run(churn: Churn, setting: Setting, seed: int, hours: float) -> ChurnRun:
     """Run the nodes for some virtual hours, and judge the run as a whole."""
-    system = _system(() if churn.silent == "none" else BUGS)
+    system = _system(churn.bugs)
     companion = setting.companion(system, seed)
     conditions = Conditions(latency=latency_of(LATENCY), weather=churn.weather())
     simulation = Simulation(

@@ -38,7 +38,7 @@ the same, or nothing was blocked and still nothing is violated."""
 NEVER = 1e-12
 """Calls a second where each call is made at a time of its own."""
 
-_REMEMBERED, _TABLES_MB = 100_000, 4_096
+_REMEMBERED, _TABLES_MB = 20_000, 1_536
 """States of which is remembered what may follow, and memory for tables: both for all runs."""
 
 _WHERE = "worldline.steer.steering"

@@ -13,7 +13,7 @@ from typing import final
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.decisions import Decision
-from worldline.engine.room import memory_mb
+from worldline.engine.room import give_back, memory_mb
 from worldline.model.errors import UsageError
 from worldline.model.faults import Faults
 from worldline.model.filters import EventFilter
@@ -37,6 +37,9 @@ from worldline.worlds.world import Snapshot
 
 MEMORY_MB = 256
 """MiB that the tables of a predictor may take before it begins anew."""
+
+_ENOUGH = 0.8
+"""The share of that which is too much if no more can be given back."""
 
 
 @final
@@ -208,8 +211,7 @@ class Predictor:
         anywhere |= begin.anywhere
         partial |= bool(begin.absent)
         knows = anywhere, partial, self.onward.faults
-        is_large = memory_mb() - self._taken > self._memory
-        if self._world is None or is_large or knows != self._knows:
+        if self._world is None or self._is_large() or knows != self._knows:
             self._world, self._verdicts = None, {}
             self._taken = memory_mb()
             self._auditing.begin_anew()
@@ -219,6 +221,13 @@ class Predictor:
             )
             self.anew += 1
         return self._world
+
+    def _is_large(self) -> bool:
+        """Say whether the tables take too much, and not what searches have left behind."""
+        if memory_mb() - self._taken <= self._memory:
+            return False
+        give_back()
+        return memory_mb() - self._taken > _ENOUGH * self._memory
 
     def _answered(self, stand: _Stand) -> PredictReport:
         query, by_cost = stand.query, stand.by_cost
