@@ -56,7 +56,7 @@ class SnapshotForecast:
     @property
     def filters(self) -> tuple[EventFilter, ...]:
         """What its node should refuse."""
-        chosen = [one.filter for one in self.findings if one.filter is not None]
+        chosen = [filter_ for one in self.findings for filter_ in one.filters]
         return tuple(dict.fromkeys(chosen))
 
 

@@ -159,7 +159,7 @@ class SnapshotPredictions:
             return ForeseenFailure(me, name, schedule, cost, "reported")
         for one in candidates(schedule, me, exact=self._options.exact):
             if fails_again(begin, path, [one]) is None:
-                return ForeseenFailure(me, name, schedule, cost, "filter", one)
+                return ForeseenFailure(me, name, schedule, cost, "filter", (one,))
         return None
 
     def _path(self, begin: Beginning, one: Prediction) -> KnownPath:
@@ -191,16 +191,16 @@ class SnapshotPredictions:
         report: PredictReport,
         prediction: Prediction,
         path: KnownPath,
-    ) -> tuple[Action, EventFilter | None]:
+    ) -> tuple[Action, tuple[EventFilter, ...]]:
         """Return what is done about a failure that may come."""
         if not self._options.installs:
-            return "reported", None
+            return "reported", ()
         action: Action = "elsewhere"
         exact = self._options.exact
         for trial in trials(
             self._predictor, begin, report, prediction, me, exact=exact, path=path
         ):
             if trial.helps:
-                return "filter", trial.filter
+                return "filter", trial.filters
             action = "unhelpful"
-        return action, None
+        return action, ()
