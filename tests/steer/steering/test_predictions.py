@@ -99,6 +99,6 @@ def test_runs_that_share_predictions_are_as_others(asked: list[Beginning]):
         counts.append(steering.total())
         times.append(len(asked))
     assert counts[0] == counts[1] == counts[2]
-    assert counts[0].blocked == 1
+    assert counts[0].blocked > 0
     assert times[0] == times[1] - times[0] > 0
     assert times[2] == times[1]
