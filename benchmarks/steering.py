@@ -34,6 +34,7 @@ sys.path.insert(0, str(ROOT))  # run as a script
 
 from benchmarks.results import Part  # noqa: E402
 from benchmarks.steering_rows import PREDICTING, ROWS, Setting, is_there  # noqa: E402
+from benchmarks.steering_seeds import SeedRun, cores, runs  # noqa: E402
 
 from benchmarks import (  # noqa: E402
     steering_churn,
@@ -46,25 +47,37 @@ Told = tuple[str, dict[str, Any]]
 """A line of a table, and the same for programs."""
 
 CI_HOURS, HOURS = 0.35, 1.4
-CI_CHURNS = (steering_churn.Churn(15.0, "half"), steering_churn.FIXED)
+CI_CHURNS = (steering_churn.Churn(15.0, "half"), steering_churn.FIXED[-1])
 
 
 def randtree(given: argparse.Namespace) -> Iterator[Told]:
     """Yield the lines about churn."""
-    churns = CI_CHURNS if given.ci else (*steering_churn.CHURNS, steering_churn.FIXED)
+    churns = CI_CHURNS if given.ci else (*steering_churn.CHURNS, *steering_churn.FIXED)
     hours = given.hours or (CI_HOURS if given.ci else HOURS)
     many, few = (1, 1) if given.ci else (20, 5)
+    rows: dict[tuple[Setting, steering_churn.Churn], list[SeedRun]] = {}
     for setting in settings(given, steering_churn.STATES):
         seeds = given.seeds or (few if setting.row in PREDICTING else many)
         for churn in churns:
-            runs = (
-                steering_churn.run(churn, setting, seed, hours) for seed in range(seeds)
-            )
-            found = steering_churn.together(runs)
-            yield (
-                steering_churn.line(churn, setting, found),
-                steering_churn.as_json(churn, setting, found),
-            )
+            some = [SeedRun(churn, setting, seed, hours) for seed in range(seeds)]
+            rows[setting, churn] = some
+    # Seed by seed, so that there is something of each row if time is short.
+    wanted = sorted((one for some in rows.values() for one in some), key=_seed)
+    made = dict[SeedRun, steering_churn.ChurnRun]()
+    for one, run in runs(wanted, given.jobs, given.kept):
+        made[one] = run
+        told = steering_churn.line(one.churn, one.setting, run)
+        print(f"seed {one.seed}: {told}", file=sys.stderr, flush=True)
+    for (setting, churn), some in rows.items():
+        found = steering_churn.together(made[one] for one in some)
+        yield (
+            steering_churn.line(churn, setting, found),
+            steering_churn.as_json(churn, setting, found),
+        )
+
+
+def _seed(one: SeedRun) -> int:
+    return one.seed
 
 
 def paxos(given: argparse.Namespace) -> Iterator[Told]:
@@ -140,6 +153,10 @@ def main() -> None:
     parser.add_argument("--hours", type=float, help="of each run of randtree")
     parser.add_argument("--states", type=int, help="of each prediction")
     parser.add_argument("--gather", type=float, default=10.0, metavar="SECONDS")
+    parser.add_argument("--jobs", type=int, default=cores(), help="processes at once")
+    parser.add_argument(
+        "--kept", type=Path, metavar="FILE", help="runs of randtree, not made again"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--write", action="store_true", help="into docs/results.md")
     given = parser.parse_args()

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, final
 
 from benchmarks.steering_judge import Joins, Judge, mean_and_spread, safety_of
 from benchmarks.steering_rows import PREDICTING, Setting, counts_of, fields_of, total
 
+from worldline.model.system import System
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.refusing import able_to_refuse
@@ -50,17 +52,20 @@ class Churn(NamedTuple):
     every
         Seconds from one reset to the next.
     silent
-        Whether half of the resets are silent, or all; with ``none`` no node is reset,
-        and the protocol has no bug.
+        Whether half of the resets are silent, or all; with ``none`` no node is reset.
+    bugs
+        Those of the protocol.
     """
 
     every: float
     silent: Silent
+    bugs: tuple[str, ...] = BUGS
 
     def __str__(self) -> str:
+        protocol = "" if self.bugs else "no bug, "
         if self.silent == "none":
-            return "no bug, no reset"
-        return f"a reset each {self.every:g} s, {self.silent} silent"
+            return f"{protocol}no reset"
+        return f"{protocol}a reset each {self.every:g} s, {self.silent} silent"
 
     def weather(self) -> list[WeatherEvent]:
         """Return what befalls the nodes, one after the other."""
@@ -84,7 +89,11 @@ def _reset(time: float, every: float, silent: float) -> WeatherEvent:
 CHURNS = tuple(
     Churn(every, silent) for every in (60.0, 15.0) for silent in ("half", "all")
 )
-FIXED = Churn(60.0, "none")
+FIXED = (
+    Churn(60.0, "none", ()),
+    Churn(60.0, "half", ()),
+    Churn(15.0, "half", ()),
+)
 
 
 @final
@@ -120,10 +129,7 @@ class ChurnRun:
 
 def run(churn: Churn, setting: Setting, seed: int, hours: float) -> ChurnRun:
     """Run the nodes for some virtual hours, and judge the run as a whole."""
-    bugs = () if churn.silent == "none" else BUGS
-    made = randtree.system(size=NODES, contacts="ring", recovery=PROBE_S, bugs=bugs)
-    faults = ("resets", "silent_resets", *able_to_refuse(made))
-    system = made.under_injection("resets without limit", faults)
+    system = _system(churn.bugs)
     companion = setting.companion(system, seed)
     conditions = Conditions(latency=latency_of(LATENCY), weather=churn.weather())
     simulation = Simulation(
@@ -141,6 +147,13 @@ def run(churn: Churn, setting: Setting, seed: int, hours: float) -> ChurnRun:
         counts=counts_of(companion),
         joins=tuple(joins.seconds),
     )
+
+
+@lru_cache(maxsize=2)
+def _system(bugs: tuple[str, ...]) -> System:
+    made = randtree.system(size=NODES, contacts="ring", recovery=PROBE_S, bugs=bugs)
+    faults = ("resets", "silent_resets", *able_to_refuse(made))
+    return made.under_injection("resets without limit", faults)
 
 
 def _has_joined(node: Any) -> bool:

@@ -14,8 +14,12 @@ from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
+from worldline.worlds.lasting import lasting
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.standing import Standing
+
+_KEPT = 128
+"""Actions after which what there is is taken to last as long as the run."""
 
 
 def safety_of(system: System) -> list[Property]:
@@ -66,9 +70,11 @@ class Judge:
             If a handler fails.
         """
         simulation = self._simulation
-        with simulation.world.series:
+        with simulation.world.series, lasting() as keep:
             while simulation.advance(until):
                 event = simulation.event
+                if self.actions % _KEPT == 0:
+                    keep()  # the tables of predictions
                 if event.kind is not Kind.START:
                     self.actions += 1
                 self._look()

@@ -22,6 +22,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple, final
 
@@ -125,9 +126,14 @@ class _Scene:
         simulation.agenda.note(max(time, simulation.now), index, 0)
 
 
+@lru_cache(maxsize=1)
+def _scene() -> _Scene:
+    return _Scene()
+
+
 def run(place: Place, setting: Setting) -> RingRun:
     """Run the scenario, and judge the run as a whole."""
-    scene = _Scene()
+    scene = _scene()
     system, second = scene.system, RESET_S + place.seconds
     companion = setting.companion(system, place.seed)
     conditions = Conditions(

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple, final
 
@@ -165,10 +166,7 @@ class RoundsRun:
 
 def run(gap: Gap, setting: Setting) -> RoundsRun:
     """Run both rounds and what follows, and judge the run as a whole."""
-    bugs = (gap.bug,) if gap.bug else ()
-    made = paxos.system(leaders=2, rounds=1 + int(LATEST_S / RETRY_S), bugs=bugs)
-    scope = "drops, resets and cuts by the scenario"
-    system = made.under_injection(scope, ("drops", "resets", "partitions"))
+    system = _system((gap.bug,) if gap.bug else ())
     companion = setting.companion(system, gap.seed)
     beside = [] if companion is None else [companion]
     conditions = Conditions(
@@ -197,6 +195,13 @@ def run(gap: Gap, setting: Setting) -> RoundsRun:
         violated=judge.begun,
         counts=counts,
     )
+
+
+@lru_cache(maxsize=len(BUGS) + 1)
+def _system(bugs: tuple[str, ...]) -> System:
+    made = paxos.system(leaders=2, rounds=1 + int(LATEST_S / RETRY_S), bugs=bugs)
+    scope = "drops, resets and cuts by the scenario"
+    return made.under_injection(scope, ("drops", "resets", "partitions"))
 
 
 def _weather(system: System, gap: Gap) -> list[WeatherEvent]:

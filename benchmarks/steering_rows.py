@@ -11,6 +11,7 @@ import importlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, final
 
 from worldline.model.system import System
@@ -36,6 +37,9 @@ the same, or nothing was blocked and still nothing is violated."""
 
 NEVER = 1e-12
 """Calls a second where each call is made at a time of its own."""
+
+_REMEMBERED, _TABLES_MB = 20_000, 1_536
+"""States of which is remembered what may follow, and memory for tables: both for all runs."""
 
 _WHERE = "worldline.steer.steering"
 """Where steering is: loaded if it is asked for, so that there are rows without it."""
@@ -78,8 +82,20 @@ class Setting:
             immediate=self.row != "filters",
             on_unseen=self.on_unseen,
         )
-        made: Companion = inline.inline_steering(system, options, seed)
+        shared = _predictions(system, self.states) if options.mode.predicts else None
+        made: Companion = inline.inline_steering(system, options, seed, shared)
         return made
+
+
+@lru_cache(maxsize=4)
+def _predictions(system: System, states: int) -> Any:
+    """Return the predictions of all runs of a system; what follows a state is one."""
+    modes: Any = importlib.import_module(f"{_WHERE}.modes")
+    predictions: Any = importlib.import_module(f"{_WHERE}.predictions")
+    options = modes.SteeringOptions(max_states=states)
+    return predictions.SnapshotPredictions(
+        system, options, most=_REMEMBERED, memory=_TABLES_MB
+    )
 
 
 def outcome_of(violations: int, counts: Counter[str]) -> str:

@@ -113,7 +113,7 @@ def test_churn_violates_what_randtree_promises_unless_its_bugs_are_fixed():
     assert found.inconsistent >= found.begun
     # A reset each 15 s, and a join after each but perhaps the last ones.
     assert 0 <= 25 + 84 - len(found.joins) < 10
-    fixed = steering_churn.run(steering_churn.FIXED, OFF, 0, 0.35)
+    fixed = steering_churn.run(steering_churn.FIXED[0], OFF, 0, 0.35)
     assert (fixed.begun, len(fixed.joins)) == (0, 25)
     together = steering_churn.together([found, fixed])
     assert together.actions == found.actions + fixed.actions

@@ -366,6 +366,29 @@ def test_a_predicate_is_unseen_where_it_depends_on_what_is_not_known(
     assert prop.answer(direct.view) is decision(full)
 
 
+@pytest.mark.parametrize(
+    "predicate", [pytest.param(one, id=name) for name, one, _ in ON_A_AND_C]
+)
+def test_what_one_state_taught_of_elements_holds_in_the_next(predicate: Any):
+    """Who is absent changes, and a world remembers which elements nobody need ask."""
+    prop = safety(predicate)
+    system = holders(wl.datagrams(), prop)
+    whole = after(system, give(C)).snapshot()
+    told = DirectWorld(system)
+    for gone in ([B], [B], [A], [], [A, B], [C], [B, C], [B]):
+        state = without(system, whole, gone)
+        fresh = DirectWorld(system)
+        for world in (told, fresh):
+            world.restore(state)
+        try:
+            expected: Any = prop.answer(fresh.view)
+        except wl.ModelError as error:
+            with pytest.raises(type(error)):
+                prop.answer(told.view)
+        else:
+            assert prop.answer(told.view) is expected
+
+
 def test_one_predicate_has_one_open_answer():
     def small(view: wl.View, node: wl.NodeId) -> bool:
         return bool(view[node].held < 9)

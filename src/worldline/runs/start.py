@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from worldline.model.absent import unknown_in
+from worldline.model.absent import restored_cell, unknown_in
 from worldline.model.events import Choices, Event, Schedule
 from worldline.model.faults import FaultBudget, Faults
 from worldline.model.semantics.execute import Failure
@@ -92,12 +92,10 @@ class Beginning:
 
     def down(self, system: System) -> tuple[str, ...]:
         """Return the names of the nodes that are down in one of the states."""
-        world = DirectWorld(system)
         names: dict[str, None] = {}
         for start in self.starts:
             if start.snapshot is not None:
-                world.restore(start.snapshot)
-                names.update(dict.fromkeys(_down_in(world)))
+                names.update(dict.fromkeys(_down_in(system, start.snapshot)))
         return tuple(names)
 
     def charged(self, faults: Faults) -> Beginning:
@@ -163,9 +161,9 @@ def start_after(
     return Start(tuple(boot), tuple(prologue), snapshot, world.failure, begins, absent)
 
 
-def _down_in(world: DirectWorld) -> list[str]:
-    system = world.system
-    cells = [world.cells[system.layout.hidden(n)] for n in range(len(system.ids))]
+def _down_in(system: System, snapshot: Snapshot) -> list[str]:
+    columns = map(system.layout.hidden, range(len(system.ids)))
+    cells = [restored_cell(system, column, snapshot[column]) for column in columns]
     pairs = zip(system.ids, cells, strict=True)
     return [node.name for node, cell in pairs if cell.status is Status.DOWN]
 

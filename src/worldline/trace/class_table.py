@@ -15,6 +15,7 @@ import typing
 from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, final
+from weakref import WeakKeyDictionary
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
@@ -28,6 +29,9 @@ from worldline.trace.json_text import shorten
 from worldline.trace.json_values import field_names
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+_tables: WeakKeyDictionary[System, ClassTable] = WeakKeyDictionary()
+"""Those of systems that were asked for; to collect one takes a millisecond and more."""
 
 
 @final
@@ -56,6 +60,13 @@ class ClassTable:
         values and call arguments, and all that their annotations name; and those that
         the functions of observers name, of which their values are made.
         """
+        table = _tables.get(system)
+        if table is None:
+            table = _tables[system] = cls._of(system)
+        return table
+
+    @classmethod
+    def _of(cls, system: System) -> ClassTable:
         collector = _Collector()
         for kind in system.types:
             collector.of_node(kind)

@@ -45,7 +45,7 @@ from worldline.model.view import View
 from worldline.worlds import stuck
 from worldline.worlds.door import HandlerDoor, Query
 from worldline.worlds.dry_run import DryRuns, is_noop
-from worldline.worlds.reading import LiveReader, PartialReader
+from worldline.worlds.reading import Blind, LiveReader, PartialReader
 from worldline.worlds.world import NotEnabled, Snapshot
 
 ChoiceSource = Callable[[int, "tuple[float, ...] | None"], int]
@@ -133,6 +133,7 @@ class DirectWorld:
         self.instruments: Instruments | None = None
         self.absent: frozenset[int] = frozenset()
         self.is_partial = False
+        self._blind: Blind = {}
         self.view = self._look()
         layout, count = system.layout, len(system.ids)
         self._hidden = [self.cells[layout.hidden(index)] for index in range(count)]
@@ -148,7 +149,7 @@ class DirectWorld:
 
     def _look(self) -> View:
         if self.is_partial:
-            return PartialReader(self, self.absent).view
+            return PartialReader(self, self.absent, self._blind).view
         return View(self.system, LiveReader(self), self.instruments)
 
     def boot_events(self) -> list[Event]:

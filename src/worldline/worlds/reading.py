@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.absent import AbsentCell
 from worldline.model.answers import answer, holds_for, seen_for, unseen
@@ -12,7 +12,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind
-from worldline.model.verdicts import StateVerdict
+from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View
 from worldline.worlds.kept import fresh
 from worldline.worlds.world import Readable
@@ -52,6 +52,8 @@ class PartialReader:
     ----------
     unknown
         The indices of the nodes of which nothing is known; it may change.
+    blind
+        What was found out before, of the same system.
 
     Attributes
     ----------
@@ -63,20 +65,27 @@ class PartialReader:
 
     is_partial = True
 
-    def __init__(self, world: Readable, unknown: Set[int]) -> None:
+    def __init__(
+        self, world: Readable, unknown: Set[int], blind: Blind | None = None
+    ) -> None:
         self._world = world
         self._unknown = unknown
+        self._blind: Blind = {} if blind is None else blind
+        self._first = _NO_READ
         self._inner = LiveReader(world)
         self.has_lost = False
         self.view = View(world.system, self, world.instruments)
 
     def read(self, read: ColumnRead) -> Any:
         system, column = self._world.system, read.column
+        first, self._first = self._first, _OTHER_READ
         if column >= system.layout.first:
-            is_unknown = system.layout.node_of(column) in self._unknown
+            node = system.layout.node_of(column)
+            is_unknown = node in self._unknown
             if read.what == "present":
                 return not is_unknown
             if is_unknown:
+                self._first = node if first == _NO_READ else first
                 raise unseen(system, read)
         elif column >= 0 and self._is_unknown(column):
             raise unseen(system, read)
@@ -91,8 +100,29 @@ class PartialReader:
     def nested(
         self, view: View, function: Pure, nodes: tuple[NodeId, ...]
     ) -> StateVerdict:
-        return seen_for(function, view._apart(), nodes)
+        key = function, nodes
+        if self._blind.get(key) in self._unknown:
+            self._first = _OTHER_READ
+            return UNSEEN
+        self._first = _NO_READ
+        try:
+            answer = seen_for(function, view._apart(), nodes)
+            if answer is UNSEEN and self._first >= 0:
+                self._blind[key] = self._first
+        finally:
+            self._first = _OTHER_READ
+        return answer
 
+
+Blind: TypeAlias = dict[tuple[Pure, tuple[NodeId, ...]], int]
+"""Elements that first read a node of which nothing was known, and the index of that.
+
+An element is pure, so that nothing else decides what it says: it is unseen for as long as
+nothing is known of that node.
+"""
+
+_NO_READ, _OTHER_READ = -1, -2
+"""In the place of that index: nothing was read yet, or something else first."""
 
 _IMMUTABLE = frozenset(
     {int, str, bytes, bool, type(None), float, tuple, NodeId, CanonicalFrozenset}

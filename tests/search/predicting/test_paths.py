@@ -29,7 +29,12 @@ from worldline.model.filters import EventFilter
 from worldline.model.kinds import Kind
 from worldline.runs.start import Beginning, Start, starts
 from worldline.search.predicting.options import PredictOptions
-from worldline.search.predicting.paths import KnownPath, PathStep, fails_again
+from worldline.search.predicting.paths import (
+    KnownPath,
+    PathStep,
+    PathTrials,
+    fails_again,
+)
 from worldline.search.predicting.predictor import Predictor
 from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
@@ -183,12 +188,14 @@ def test_it_begins_where_nodes_are_absent():
     (path,) = known(one, begin)
     (start,) = begin.starts
     assert start.snapshot is not None
-    for names, fails in (({"c"}, True), ({"a"}, False)):
+    trials = PathTrials(one.onward)  # in one world, one after the other
+    for names, fails in (({"c"}, True), ({"a"}, False), ({"c"}, True)):
         nodes = [node for node in one.onward.ids if node.name in names]
         partial = without(one.onward, start.snapshot, nodes)
         there = Start((), (), partial, None, Checkpoint(partial), tuple(names))
         done = fails_again(one.onward, Beginning([there]), path)
         assert (done is not None) is fails
+        assert trials.fails_again(Beginning([there]), path) == done
 
 
 def test_a_path_is_tried_in_a_few_milliseconds():

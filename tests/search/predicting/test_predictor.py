@@ -91,7 +91,7 @@ def test_a_prediction_with_filters_is_kept_beside_the_one_without(engine: str):
 
 
 def test_tables_that_take_too_much_are_given_up():
-    one = predictor(below(9), memory=-1)
+    one = predictor(below(9), memory=-10_000)
     for steps in range(3):
         assert one.predict(later(one, steps)).states == (6 - steps) * 6
     assert one.anew == 3

@@ -95,16 +95,17 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> PredictorAnswer:
         assert found.trace is not None
         trace, state = read(found.trace), state_trace()
     failures = tuple(
-        FoundFailure("nobody_hears", 7, "filter", one, None, trace) for one in FILTERS
+        FoundFailure("nobody_hears", 7, "filter", (one,), None, trace)
+        for one in FILTERS
     )
-    other = FoundFailure("nobody_hears", 9, "reported", None, (B, b"path"), state)
+    other = FoundFailure("nobody_hears", 9, "reported", (), (B, b"path"), state)
     return PredictorAnswer(is_known=False, states=100, failures=(*failures, other))
 
 
 def test_an_answer_comes_out_as_it_went_in(answer: PredictorAnswer):
     again = CODEC.decode(CODEC.encode(answer))
     assert again == answer
-    filters = [one.filter for one in again.failures if one.filter is not None]
+    filters = [filter_ for one in again.failures for filter_ in one.filters]
     assert [one.matches(HEARD) for one in filters] == [True, True, False, False]
     assert [one.matches(TICK) for one in filters] == [False, False, True, True]
 
@@ -132,7 +133,7 @@ GOOD = [
     "nobody_hears",
     1,
     "filter",
-    [0, "timer", "", "tick", None, None],
+    [[0, "timer", "", "tick", None, None]],
     [1, b"path"],
     "\n".join(lines_of(state_trace())),
 ]
@@ -150,11 +151,13 @@ def test_what_is_no_answer_is_refused(spelt: object):
         (0, b"name"),
         (1, True),
         (2, "eval"),
-        (3, [2, "timer", "", "tick", None, None]),
-        (3, [-1, "timer", "", "tick", None, None]),
-        (3, [0, "start", "", "", None, None]),
-        (3, [0, "timer", "", "tick", None, b"\xc1"]),
-        (3, [0, "timer", "", "tick", 7, None]),
+        (3, [[2, "timer", "", "tick", None, None]]),
+        (3, [[-1, "timer", "", "tick", None, None]]),
+        (3, [[0, "start", "", "", None, None]]),
+        (3, [[0, "timer", "", "tick", None, b"\xc1"]]),
+        (3, [0]),
+        (3, None),
+        (3, [[0, "timer", "", "tick", 7, None]]),
         (4, [5, b""]),
         (4, [0, "text"]),
         (5, None),

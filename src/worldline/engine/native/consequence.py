@@ -30,8 +30,9 @@ def consequence(search: Exploration) -> None:
     costs.kernel.meter = KernelMeter(costs.kernel.library, search.meter)
     try:
         costs.explore()
-    except BoundHit:
-        costs.kernel.sample_growth()
+    except BoundHit as hit:
+        if hit.bound != "cost":  # from there a prediction goes on, again and again
+            costs.kernel.sample_growth()
         raise
     finally:
         costs.count()

@@ -23,12 +23,12 @@ from worldline.model.events import Event, Schedule
 from worldline.model.filters import EventFilter
 from worldline.model.kinds import Kind
 from worldline.runs.start import Beginning
-from worldline.search.predicting.paths import KnownPath, fails_again
+from worldline.search.predicting.paths import KnownPath
 from worldline.search.predicting.predictor import Predictor
 from worldline.search.predicting.report import Prediction, PredictReport
 
 MOST = 3
-"""Filters that are tried for one prediction."""
+"""Filters that are tried for one prediction, and that stand together against it."""
 
 
 def candidates(
@@ -66,26 +66,29 @@ def first_who_can_act(schedule: Schedule, nodes: Collection[NodeId]) -> NodeId |
 @final
 @dataclass(frozen=True, slots=True)
 class FilterTrial:
-    """What came of the trial of a filter.
+    """What came of the trial of a filter, or of several that stand together.
 
     Attributes
     ----------
     helps
-        Whether it is worth having.
+        Whether they are worth having.
     why
         Why not: ``path`` if the path leads there all the same, ``met`` if another one
-        does, ``new`` if something else fails; empty if it helps.
+        does, ``new`` if something else fails; empty if they help.
     fails
-        The properties that fail with it, as far as that was found out.
+        The properties that fail with them, as far as that was found out.
     states
         How many states were visited for it.
+    past
+        The run that comes past them, if another one does.
     """
 
-    filter: EventFilter
+    filters: tuple[EventFilter, ...]
     helps: bool
     why: str = ""
     fails: tuple[str, ...] = ()
     states: int = 0
+    past: Schedule = ()
 
 
 def tried(
@@ -93,10 +96,10 @@ def tried(
     begin: Beginning,
     report: PredictReport,
     prediction: Prediction,
-    one: EventFilter,
+    filters: tuple[EventFilter, ...],
     path: KnownPath | None = None,
 ) -> FilterTrial:
-    """Try a filter against a prediction, from the same state and as far as it went.
+    """Try filters against a prediction, from the same state and as far as it went.
 
     Parameters
     ----------
@@ -105,29 +108,30 @@ def tried(
     prediction
         The one of it that is to be avoided.
     path
-        The same as a known path, if there is one: a filter that lets it fail again is
+        The same as a known path, if there is one: filters that let it fail again are
         not tried any further.
     """
     wanted = prediction.property
     if (
         path is not None
-        and fails_again(predictor.onward, begin, path, [one]) is not None
+        and predictor.trials.fails_again(begin, path, filters) is not None
     ):
-        return FilterTrial(one, False, "path", (wanted,))
+        return FilterTrial(filters, False, "path", (wanted,))
     before = {other.property for other in report.predictions}
     fails: tuple[str, ...] = ()
     states = 0
     # What leads there all the same mostly does so at the same cost.
     for cost in sorted({prediction.cost, max(prediction.cost, report.cost)}):
         bounds = Bounds(cost=cost, states=report.states)
-        again = predictor.predict(begin, [one], bounds=bounds)
+        again = predictor.predict(begin, filters, bounds=bounds)
         fails = tuple(other.property for other in again.predictions)
         states = again.states
-        if wanted in fails:
-            return FilterTrial(one, False, "met", fails, states)
-        if not before.issuperset(fails):
-            return FilterTrial(one, False, "new", fails, states)
-    return FilterTrial(one, True, "", fails, states)
+        for other in again.predictions:
+            if other.property == wanted or other.property not in before:
+                why = "met" if wanted in fails else "new"
+                past = other.schedule
+                return FilterTrial(filters, False, why, fails, states, past)
+    return FilterTrial(filters, True, "", fails, states)
 
 
 def avoids(
@@ -138,7 +142,7 @@ def avoids(
     one: EventFilter,
 ) -> bool:
     """Say whether a filter avoids a prediction, and nothing fails for it; see `tried`."""
-    return tried(predictor, begin, report, prediction, one).helps
+    return tried(predictor, begin, report, prediction, (one,)).helps
 
 
 def trials(
@@ -149,19 +153,42 @@ def trials(
     node: NodeId,
     *,
     exact: bool = False,
+    path: KnownPath | None = None,
 ) -> Iterator[FilterTrial]:
-    """Try the filters of a node against a prediction, up to the first that helps."""
+    """Try the filters of a node against a prediction, up to what helps.
+
+    Each by itself at first. What avoids the run that was predicted, and is passed by
+    another one, is then tried together with a filter against that: in a ring there are
+    two ways to ask for a place.
+
+    Parameters
+    ----------
+    path
+        The prediction as a known path, if there is one already.
+    """
     possible = candidates(prediction.schedule, node, exact=exact)
     if not possible:
         return
-    path = KnownPath.of(
+    path = path or KnownPath.of(
         predictor.onward, begin, prediction.property, prediction.schedule
     )
+    passed: FilterTrial | None = None
     for one in possible:
-        trial = tried(predictor, begin, report, prediction, one, path)
+        trial = tried(predictor, begin, report, prediction, (one,), path)
         yield trial
         if trial.helps:
             return
+        if trial.past and passed is None:
+            passed = trial
+    while passed is not None and len(passed.filters) < MOST:
+        more = candidates(passed.past, node, exact=exact)
+        others = [one for one in more if one not in passed.filters]
+        if not others:
+            return
+        filters = (*passed.filters, others[0])
+        trial = tried(predictor, begin, report, prediction, filters, path)
+        yield trial
+        passed = trial if trial.past and not trial.helps else None
 
 
 def _is_refused_rather(event: Event) -> bool:

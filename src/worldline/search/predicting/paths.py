@@ -133,14 +133,46 @@ def fails_again(
         The steps up to the first state in which the path's property is false, none if
         that is the first; None if it is false in no state.
     """
-    with watched():
-        for start in begin.charged(system.faults).starts:
-            if start.snapshot is None:
-                continue
-            trial = _Trial(_begun(system, start), path, tuple(filters))
-            if trial.go():
-                return tuple(trial.done)
-    return None
+    return PathTrials(system).fails_again(begin, path, filters)
+
+
+@final
+class PathTrials:
+    """Trials of known paths, one after the other, in one world.
+
+    Parameters
+    ----------
+    system
+        The system with the faults of the prediction.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._world: DirectWorld | None = None
+
+    def fails_again(
+        self,
+        begin: Beginning,
+        path: KnownPath,
+        filters: Collection[EventFilter] = (),
+    ) -> Executed | None:
+        """Try a path; see `fails_again`."""
+        with watched():
+            for start in begin.charged(self.system.faults).starts:
+                if start.snapshot is None:
+                    continue
+                trial = _Trial(self._at(start), path, tuple(filters))
+                if trial.go():
+                    return tuple(trial.done)
+        return None
+
+    def _at(self, start: Start) -> DirectWorld:
+        """Return a world in the state where a trial begins."""
+        world = self._world
+        if world is None or start.begins is None:  # only there can a world go back
+            world = self._world = DirectWorld(self.system)
+        lead(world, start.boot, start.prologue, start.begins)
+        return world
 
 
 def _begun(system: System, start: Start) -> DirectWorld:

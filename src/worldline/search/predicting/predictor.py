@@ -13,7 +13,7 @@ from typing import final
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.decisions import Decision
-from worldline.engine.room import memory_mb
+from worldline.engine.room import give_back, memory_mb
 from worldline.model.errors import UsageError
 from worldline.model.faults import Faults
 from worldline.model.filters import EventFilter
@@ -27,6 +27,7 @@ from worldline.search.predicting.auditing import Auditing
 from worldline.search.predicting.by_cost import SearchByCost
 from worldline.search.predicting.faults import predicted_system
 from worldline.search.predicting.options import PredictOptions
+from worldline.search.predicting.paths import PathTrials
 from worldline.search.predicting.report import PredictReport
 from worldline.search.predicting.reporting import PredictionReporter
 from worldline.search.question import Limits, SearchQuery, safety_alone
@@ -36,6 +37,9 @@ from worldline.worlds.world import Snapshot
 
 MEMORY_MB = 256
 """MiB that the tables of a predictor may take before it begins anew."""
+
+_ENOUGH = 0.8
+"""The share of that which is too much if no more can be given back."""
 
 
 @final
@@ -87,6 +91,7 @@ class Predictor:
         )
         self._system = system
         self.onward = predicted_system(system, options.faults)
+        self._trials = PathTrials(self.onward)
         self.anew = 0
         self._options = options
         self._chosen = choose(options.engine, by_cost=True)
@@ -98,6 +103,13 @@ class Predictor:
         self._verdicts: dict[str, Decision] = {}
         self._knows: tuple[bool, bool, Faults] = False, False, self.onward.faults
         self._last: dict[bool, _Stand] = {}
+
+    @property
+    def trials(self) -> PathTrials:
+        """Who tries known paths of `onward`."""
+        if self._trials.system is not self.onward:
+            self._trials = PathTrials(self.onward)
+        return self._trials
 
     def predict(
         self,
@@ -199,8 +211,7 @@ class Predictor:
         anywhere |= begin.anywhere
         partial |= bool(begin.absent)
         knows = anywhere, partial, self.onward.faults
-        is_large = memory_mb() - self._taken > self._memory
-        if self._world is None or is_large or knows != self._knows:
+        if self._world is None or self._is_large() or knows != self._knows:
             self._world, self._verdicts = None, {}
             self._taken = memory_mb()
             self._auditing.begin_anew()
@@ -210,6 +221,13 @@ class Predictor:
             )
             self.anew += 1
         return self._world
+
+    def _is_large(self) -> bool:
+        """Say whether the tables take too much, and not what searches have left behind."""
+        if memory_mb() - self._taken <= self._memory:
+            return False
+        give_back()
+        return memory_mb() - self._taken > _ENOUGH * self._memory
 
     def _answered(self, stand: _Stand) -> PredictReport:
         query, by_cost = stand.query, stand.by_cost

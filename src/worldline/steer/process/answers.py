@@ -34,8 +34,8 @@ class FoundFailure:
         What fails: a property, or how a handler does.
     cost
         See `predict`.
-    action, filter
-        What is to be done about it, in a word; and the filter, if that is one.
+    action, filters
+        What is to be done about it, in a word; and the filters, if that is some.
     handed
         A letter to another node, if it is to know of it.
     trace
@@ -45,7 +45,7 @@ class FoundFailure:
     property: str
     cost: int
     action: str
-    filter: EventFilter | None
+    filters: tuple[EventFilter, ...]
     handed: tuple[NodeId, bytes] | None
     trace: Trace
 
@@ -97,7 +97,7 @@ class AnswerCodec:
                         one.property,
                         one.cost,
                         one.action,
-                        None if one.filter is None else self._spelt(one.filter),
+                        [self._spelt(blocking) for blocking in one.filters],
                         None if one.handed is None else self._letter(*one.handed),
                         "\n".join(lines_of(one.trace)),
                     ]
@@ -148,7 +148,7 @@ class AnswerCodec:
 
     def _failure(self, spelt: Any) -> FoundFailure:
         name, cost, action, blocked, handed, trace = listed(
-            spelt, str, int, str, list | None, list | None, str
+            spelt, str, int, str, list, list | None, str
         )
         if action not in self._actions:
             raise Malformed("", f"nothing that is done: {action[:20]!r}")
@@ -156,7 +156,7 @@ class AnswerCodec:
             name,
             cost,
             action,
-            None if blocked is None else self._filter(blocked),
+            tuple(map(self._filter, blocked)),
             None if handed is None else self._handed(handed),
             _trace(trace),
         )

@@ -180,7 +180,7 @@ class ProcessForecasts:
             tuple(run),
             told.cost,
             cast("Action", told.action),  # as was checked
-            told.filter,
+            told.filters,
             handed,
             told.trace,
         )
@@ -255,7 +255,7 @@ def _failure(
         one.property,
         one.cost,
         one.action,
-        one.filter,
+        one.filters,
         handed,
         trace_of(onward, forecast.begin, one, 0),
     )

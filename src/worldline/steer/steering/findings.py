@@ -39,7 +39,7 @@ class ForeseenFailure:
         How it comes about, from the snapshot on.
     cost
         See `predict`.
-    action, filter, handed
+    action, filters, handed
         What was done.
     trace
         The run, where whoever predicted has made it.
@@ -50,7 +50,7 @@ class ForeseenFailure:
     schedule: Schedule
     cost: int
     action: Action
-    filter: EventFilter | None = None
+    filters: tuple[EventFilter, ...] = ()
     handed: Handed | None = None
     trace: Trace | None = None
 

@@ -15,18 +15,14 @@ from typing import final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.filters import EventFilter
-from worldline.model.foreseen import Action
 from worldline.model.system import System
 from worldline.runs.start import Beginning
-from worldline.search.predicting.avoiding import candidates, first_who_can_act, trials
-from worldline.search.predicting.options import PredictOptions
-from worldline.search.predicting.paths import KnownPath, fails_again
-from worldline.search.predicting.predictor import Predictor
-from worldline.search.predicting.report import Prediction, PredictReport
+from worldline.search.predicting.paths import KnownPath
 from worldline.steer.snapshots.assembling import begun_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
-from worldline.steer.steering.findings import ForeseenFailure, Handed
+from worldline.steer.steering.findings import ForeseenFailure
 from worldline.steer.steering.modes import SteeringOptions
+from worldline.steer.steering.predictions import SnapshotPredictions
 
 _KEPT = 32
 """Paths that each node knows of, on which something failed."""
@@ -60,7 +56,7 @@ class SnapshotForecast:
     @property
     def filters(self) -> tuple[EventFilter, ...]:
         """What its node should refuse."""
-        chosen = [one.filter for one in self.findings if one.filter is not None]
+        chosen = [filter_ for one in self.findings for filter_ in one.filters]
         return tuple(dict.fromkeys(chosen))
 
 
@@ -72,26 +68,24 @@ class Forecaster:
     ----------
     system
         The system, with the faults that it declares.
+    predictions
+        Made with the same options, where others have asked for some already.
     """
 
-    def __init__(self, system: System, options: SteeringOptions) -> None:
-        self._system, self._options = system, options
-        self._predictor = Predictor(
-            system,
-            PredictOptions(
-                max_states=options.max_states,
-                repeat_cost=options.repeat_cost,
-                faults=options.faults,
-                traces=False,
-                threads=1,
-            ),
-        )
+    def __init__(
+        self,
+        system: System,
+        options: SteeringOptions,
+        predictions: SnapshotPredictions | None = None,
+    ) -> None:
+        self._system = system
+        self._predictions = predictions or SnapshotPredictions(system, options)
         self._paths: dict[int, deque[KnownPath]] = {}
 
     @property
     def onward(self) -> System:
         """The system with the faults that may happen in a prediction."""
-        return self._predictor.onward
+        return self._predictions.onward
 
     def forecasts(self, snapshot: NeighbourhoodSnapshot) -> Iterator[SnapshotForecast]:
         """Yield what known paths lead to from a snapshot, and then what is predicted."""
@@ -116,7 +110,7 @@ class Forecaster:
         if snapshot is None:
             return None
         begin = begun_from(self._system, snapshot)
-        finding = self._again(self._system.ids[node], begin, path)
+        finding = self._predictions.again(self._system.ids[node], begin, path)
         if finding is None:
             return None
         return SnapshotForecast(snapshot, begin, (finding,), 0, is_known=True)
@@ -127,74 +121,23 @@ class Forecaster:
         self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
     ) -> SnapshotForecast:
         """Try again the paths on which something failed before."""
-        tried = [self._again(me, begin, path) for path in self._of(snapshot.node)]
+        tried = [
+            self._predictions.again(me, begin, path) for path in self._of(snapshot.node)
+        ]
         found = tuple(one for one in tried if one is not None)
         return SnapshotForecast(snapshot, begin, found, 0, is_known=True)
-
-    def _again(
-        self, me: NodeId, begin: Beginning, path: KnownPath
-    ) -> ForeseenFailure | None:
-        """Try a known path; return what can be done about it, if it still fails.
-
-        The filter keeps that path from failing; whether others fail for it, the
-        prediction that follows finds out.
-        """
-        schedule = fails_again(self.onward, begin, path)
-        if not schedule:
-            return None
-        name, cost = path.property, len(schedule)
-        if not self._options.installs:
-            return ForeseenFailure(me, name, schedule, cost, "reported")
-        for one in candidates(schedule, me, exact=self._options.exact):
-            if fails_again(self.onward, begin, path, [one]) is None:
-                return ForeseenFailure(me, name, schedule, cost, "filter", one)
-        return None
 
     def _predicted(
         self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
     ) -> SnapshotForecast:
-        report = self._predictor.predict(begin)
-        findings = []
-        for prediction in report.predictions:
-            if not prediction.schedule:
-                continue  # it is false already
-            action, chosen = self._acted(me, begin, report, prediction)
-            name, schedule = prediction.property, prediction.schedule
-            path = KnownPath.of(self.onward, begin, name, schedule)
-            handed: Handed | None = None
-            if action == "elsewhere":
-                others = [self._system.ids[index] for index in snapshot.members]
-                to = first_who_can_act(schedule, [one for one in others if one != me])
-                handed = None if to is None else Handed(to, path)
-            findings.append(
-                ForeseenFailure(
-                    me, name, schedule, prediction.cost, action, chosen, handed
-                )
-            )
+        members = [self._system.ids[index] for index in snapshot.members]
+        known = self._predictions.of(me, begin, members)
+        for path in known.paths:
             self._keep(snapshot.node, path)
-        self._predictor.forget()
+        assert known.failures is not None, "it was predicted"
         return SnapshotForecast(
-            snapshot, begin, tuple(findings), report.states, is_known=False
+            snapshot, begin, known.failures, known.states, is_known=False
         )
-
-    def _acted(
-        self,
-        me: NodeId,
-        begin: Beginning,
-        report: PredictReport,
-        prediction: Prediction,
-    ) -> tuple[Action, EventFilter | None]:
-        """Return what is done about a failure that may come."""
-        if not self._options.installs:
-            return "reported", None
-        action: Action = "elsewhere"
-        for trial in trials(
-            self._predictor, begin, report, prediction, me, exact=self._options.exact
-        ):
-            if trial.helps:
-                return "filter", trial.filter
-            action = "unhelpful"
-        return action, None
 
     def _of(self, node: int) -> deque[KnownPath]:
         return self._paths.setdefault(node, deque(maxlen=_KEPT))

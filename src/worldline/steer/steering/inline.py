@@ -13,6 +13,7 @@ from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.forecasting import Forecaster, SnapshotForecast
 from worldline.steer.steering.modes import SteeringOptions
+from worldline.steer.steering.predictions import SnapshotPredictions
 from worldline.steer.steering.reporting import Findings
 from worldline.worlds.companions import Beside
 
@@ -64,9 +65,21 @@ class InlinePredictor:
             answer(forecast)
 
 
-def inline_steering(system: System, options: SteeringOptions, seed: int) -> Steering:
-    """Return what stands beside the nodes of a simulation, and does what options say."""
+def inline_steering(
+    system: System,
+    options: SteeringOptions,
+    seed: int,
+    predictions: SnapshotPredictions | None = None,
+) -> Steering:
+    """Return what stands beside the nodes of a simulation, and does what options say.
+
+    Parameters
+    ----------
+    predictions
+        Made with the same options, where other runs have asked for some already.
+    """
     predictor: InlinePredictor | None = None
     if options.mode.predicts:
-        predictor = InlinePredictor(Forecaster(system, options), options.latency)
+        forecaster = Forecaster(system, options, predictions)
+        predictor = InlinePredictor(forecaster, options.latency)
     return Steering(system, options, predictor, Findings(seed))
