@@ -23,9 +23,9 @@ from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.node_keeper import NOBODY, NodeKeeper
 from worldline.steer.snapshots.options import GatherOptions
-from worldline.steer.snapshots.post import Setting
 from worldline.steer.snapshots.record_bytes import RecordBytes
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
+from worldline.steer.snapshots.setting import Setting
 from worldline.trace.journal.codec import Codec
 from worldline.worlds.companions import Beside, Companion, Instead
 

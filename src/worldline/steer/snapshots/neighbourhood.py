@@ -9,7 +9,7 @@ from worldline.model.errors import ModelError
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import Channels
 from worldline.steer.snapshots.options import MEMORY_S
-from worldline.steer.snapshots.post import Setting
+from worldline.steer.snapshots.setting import Setting
 from worldline.steer.watched import fields_read_by
 from worldline.worlds.companions import Beside
 
@@ -21,12 +21,6 @@ that it has not changed its node takes far longer than the method."""
 def hops_of(system: System, index: int) -> int:
     """Return how far away those are that a node asks: 1 or 2."""
     return checkpointing(system.types[index]).hops
-
-
-def fields_of(system: System, index: int) -> frozenset[str] | None:
-    """Return the fields, by name, that say who the neighbours are; None for any of them."""
-    said = checkpointing(system.types[index]).neighbours
-    return frozenset() if said is None else fields_read_by(system, said[1])
 
 
 @final
@@ -50,6 +44,17 @@ class Neighbourhood:
         self._known: tuple[int, ...] | None = None
         self._times = 0
         self.is_told = False
+
+    def news(self) -> frozenset[str] | None:
+        """Return the fields that call for a snapshot if they change; None for any."""
+        kind = self._system.types[self._index]
+        said, fields = checkpointing(kind).neighbours, self._setting.options.fields
+        near = (
+            frozenset[str]() if said is None else fields_read_by(self._system, said[1])
+        )
+        if fields is None or near is None or fields & checkpointing(kind).kept_out:
+            return None  # what is left out is made from any of the others
+        return fields | near
 
     def begin(self) -> None:
         """Begin a life of the node, in which nobody tells of changes yet."""

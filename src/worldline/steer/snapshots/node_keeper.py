@@ -20,9 +20,10 @@ from worldline.steer.snapshots.letterbox import Letterbox
 from worldline.steer.snapshots.letters import Received, Request
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
 from worldline.steer.snapshots.neighbourhood import Neighbourhood, hops_of
-from worldline.steer.snapshots.post import Post, Setting
+from worldline.steer.snapshots.post import Post
 from worldline.steer.snapshots.record_bytes import is_number
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
+from worldline.steer.snapshots.setting import Setting
 from worldline.steer.snapshots.taking import CheckpointTaker
 from worldline.steer.snapshots.when import Occasions
 from worldline.trace.json_checks import Malformed
@@ -96,7 +97,7 @@ class NodeKeeper:
         self._attention = SnapshotAttention(
             self, self._channels, self._log, connects=connects
         )
-        self._attention.news = self._setting.news(self._index)
+        self._attention.news = self._near.news()
         self._near.is_told = True
         return self._attention
 

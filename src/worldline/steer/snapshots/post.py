@@ -2,59 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import final
 
-from worldline.model.checkpointing import checkpointing
-from worldline.model.system import System
 from worldline.steer.snapshots.allowance import LetterAllowance
-from worldline.steer.snapshots.channels import Carriers
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.letters import Relay, Relayed, SnapshotLetter, write
-from worldline.steer.snapshots.neighbourhood import fields_of
-from worldline.steer.snapshots.options import GatherOptions
-from worldline.steer.snapshots.record_bytes import RecordBytes
-from worldline.steer.snapshots.records import NeighbourhoodSnapshot
+from worldline.steer.snapshots.setting import Setting
 from worldline.worlds.companions import Beside
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What all nodes of a runtime share.
-
-    Attributes
-    ----------
-    companion
-        The name of the companion, by which letters are addressed.
-    frame
-        Bytes that a frame adds to a letter.
-    taken
-        Takes each snapshot.
-    troubled
-        Takes, in words, what of the system fails.
-    goes_on
-        Whether a node goes on whose neighbours cannot be had.
-    """
-
-    system: System
-    options: GatherOptions
-    carriers: Carriers
-    bytes: RecordBytes
-    companion: str
-    frame: int
-    taken: Callable[[NeighbourhoodSnapshot], None]
-    troubled: Callable[[str], None]
-    goes_on: bool
-
-    def news(self, index: int) -> frozenset[str] | None:
-        """Return the fields of a node that call for a snapshot if they change; None for any."""
-        fields, near = self.options.fields, fields_of(self.system, index)
-        kept_out = checkpointing(self.system.types[index]).kept_out
-        if fields is None or near is None or fields & kept_out:
-            return None  # what is left out is made from any of the others
-        return fields | near
 
 
 @final

@@ -11,8 +11,8 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.snapshots.channels import Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
-from worldline.steer.snapshots.post import Setting
 from worldline.steer.snapshots.records import MemberRecord
+from worldline.steer.snapshots.setting import Setting
 from worldline.worlds.companions import Beside
 
 
