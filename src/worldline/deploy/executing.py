@@ -295,9 +295,11 @@ class NodeExecution:
         if before is not None:
             door.written = written = before.changes()
             vet = attention.vet
-            is_changed = bool(written or door.timers) and vet is not None
-            if is_changed and self._is_about(attention, Kind.DELIVER):
-                assert vet is not None
+            reads = attention.reads
+            if vet is not None and (
+                (written and (reads is None or not reads.isdisjoint(written)))
+                or (door.timers and attention.looks_at_timers)
+            ):
                 src, message = arguments
                 refusal = vet(src, message, door, self.series)
                 if refusal is not None:
@@ -307,7 +309,8 @@ class NodeExecution:
                     return event if waits is Result.WAITS else None
             before.renew(written)
         self._settle(number, result, name, attention.beside, written)
-        self._tell(attention, written)
+        if written or written is None or attention.is_due:
+            self._tell(attention, written)
         return None
 
     def _tell(self, attention: Attention, written: Collection[str] | None) -> None:

@@ -263,6 +263,8 @@ class ImmediateCheck:
         counts.checked += 1
         for name in judge.unseen:  # `update` takes as long as all else
             counts.unseen[name] += 1
+        if not asked:
+            return []
         return [
             whole.name for whole, before in asked if self._is_against(whole, before)
         ]
