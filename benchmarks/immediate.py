@@ -43,9 +43,8 @@ from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.watched import watched_by
-from worldline.worlds.attention import Attention
 from worldline.worlds.collecting import CollectingDoor
-from worldline.worlds.companions import Beside, Companion, Effects, Instead
+from worldline.worlds.companions import Attention, Beside, Companion, Effects, Instead
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.refusing import able_to_refuse

@@ -17,8 +17,7 @@ from worldline.model.network.datagrams import delivery
 from worldline.model.network.mailbox import Network
 from worldline.model.usercode.running import Series
 from worldline.trace.journal.frames import Extensions
-from worldline.worlds.attention import Attention
-from worldline.worlds.companions import Beside, Effects
+from worldline.worlds.companions import Attention, Beside, Effects
 
 A, B = wl.ids("a", "b")
 

@@ -32,8 +32,7 @@ from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.records import FailedRecord, FateRecord
-from worldline.worlds.attention import Attention
-from worldline.worlds.companions import Beside, Instead
+from worldline.worlds.companions import Attention, Beside, Instead
 from worldline.worlds.undoing import Before
 
 SLOW_S = 0.1
@@ -294,8 +293,7 @@ class NodeExecution:
         door, before, written = self.door, self._before, None
         if before is not None:
             door.written = written = before.changes()
-            vet = attention.vet
-            reads = attention.reads
+            vet, reads = attention.vet, attention.reads
             if vet is not None and (
                 (written and (reads is None or not reads.isdisjoint(written)))
                 or (door.timers and attention.looks_at_timers)
