@@ -42,8 +42,9 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.steer.checking.immediate import ImmediateCheck
+from worldline.steer.watched import watched_by
 from worldline.worlds.collecting import CollectingDoor
-from worldline.worlds.companions import Beside, Companion, Effects, Instead
+from worldline.worlds.companions import Attention, Beside, Companion, Effects, Instead
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.refusing import able_to_refuse
@@ -205,17 +206,30 @@ class Checks(Companion):
     vets = True
 
     def __init__(self, system: System) -> None:
-        self._check = ImmediateCheck(system)
+        self._check, self._watched = ImmediateCheck(system), watched_by(system)
+
+    def attention(self, beside: Beside) -> Attention:
+        attention = self._attention = Attention()
+        attention.news = frozenset()
+        attention.reads = self._watched.fields
+        attention.looks_at_timers = self._watched.timers
+        attention.vet = self._check.vetting(beside, _heard, _heard)
+        return attention
 
     def joined(self, beside: Beside) -> None:
         self._check.joined(beside)
 
     def gate(self, beside: Beside, event: Event) -> Instead | None:
         self._check.before(beside, event)
+        self._attention.is_gated = False  # there is nothing to learn from anybody
         return None
 
     def vet(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
         return self._check.after(beside, event, effects)
+
+
+def _heard(*told: Any) -> None:
+    """Take note of nothing."""
 
 
 async def hosted(turns: int) -> None:
@@ -228,8 +242,10 @@ async def hosted(turns: int) -> None:
         vars(one.node).update(
             state=State.JOINED, root=ids[0], parent=ids[0], peers=CanonicalSet(ids[:2])
         )
-    checks = beside[2][0]
-    checks.joined(driven[2].life)  # it has to look at what was set just now
+    checks, life = beside[2][0], driven[2].life
+    checks.joined(life)  # it has to look at what was set just now
+    assert life.watching is not None
+    life._attend(life.watching)
     loads: dict[str, list[Any]] = {
         "nothing written": [Probe(ids[0])] * TURN,
         "siblings written": [

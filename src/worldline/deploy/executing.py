@@ -32,8 +32,7 @@ from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.records import FailedRecord, FateRecord
-from worldline.worlds.attention import Attention
-from worldline.worlds.companions import Beside, Instead
+from worldline.worlds.companions import Attention, Beside, Instead
 from worldline.worlds.undoing import Before
 
 SLOW_S = 0.1
@@ -294,10 +293,11 @@ class NodeExecution:
         door, before, written = self.door, self._before, None
         if before is not None:
             door.written = written = before.changes()
-            vet = attention.vet
-            is_changed = bool(written or door.timers) and vet is not None
-            if is_changed and self._is_about(attention, Kind.DELIVER):
-                assert vet is not None
+            vet, reads = attention.vet, attention.reads
+            if vet is not None and (
+                (written and (reads is None or not reads.isdisjoint(written)))
+                or (door.timers and attention.looks_at_timers)
+            ):
                 src, message = arguments
                 refusal = vet(src, message, door, self.series)
                 if refusal is not None:
@@ -307,7 +307,8 @@ class NodeExecution:
                     return event if waits is Result.WAITS else None
             before.renew(written)
         self._settle(number, result, name, attention.beside, written)
-        self._tell(attention, written)
+        if written or written is None or attention.is_due:
+            self._tell(attention, written)
         return None
 
     def _tell(self, attention: Attention, written: Collection[str] | None) -> None:

@@ -36,8 +36,7 @@ from worldline.trace.journal.records import (
     RetriedRecord,
     StartedRecord,
 )
-from worldline.worlds.attention import Attention
-from worldline.worlds.companions import Companion
+from worldline.worlds.companions import Attention, Companion
 
 
 @final

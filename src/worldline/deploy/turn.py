@@ -13,7 +13,7 @@ from typing import Any, final
 
 from worldline.deploy.journal import LASTING, JournalFailure, JournalWriter
 from worldline.trace.journal.records import JournalRecord, ReceivedRecord
-from worldline.worlds.attention import Attention
+from worldline.worlds.companions import Attention
 
 LARGEST = 16 << 20
 """Bytes of messages in a turn, from which on it ends."""

@@ -10,8 +10,14 @@ from worldline.model.events import Event
 from worldline.model.node import NodeType
 from worldline.model.system import System
 from worldline.trace.journal.frames import MessageFrame, numbers_of
-from worldline.worlds.attention import Attention
-from worldline.worlds.companions import Beside, Companion, Effects, Instead, overriding
+from worldline.worlds.companions import (
+    Attention,
+    Beside,
+    Companion,
+    Effects,
+    Instead,
+    overriding,
+)
 from worldline.worlds.undoing import Before
 
 _LOOKS = ("gate", "vet", "seen", "noticed", "extensions")

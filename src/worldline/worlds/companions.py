@@ -6,18 +6,24 @@ A companion is asked before an event (`gate`) and after it, when nothing that th
 did has left yet (`vet`). What it blocks or undoes is recorded, with what happened
 instead, so that a recording replays with it. Companions of one name talk to
 each other in control frames, of which nodes know nothing and clocks are not moved.
+
+To ask one before and after each event, by the node and the event, costs more than many an
+event. One that says what it attends to in a life (`Attention`) is asked no more than that: of
+plain messages, it takes the numbers beside them, and is asked about those that have
+changed what it looks at. All other events it sees as every companion does.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.worlds.attention import Attention
+from worldline.model.usercode.running import Series
+from worldline.trace.journal.frames import Extensions
 
 NOTHING_JUDGED = (
     "no event could be judged at once: the node at which it happened never knew all that "
@@ -60,6 +66,60 @@ class Effects(Protocol):
     def timers(self) -> Sequence[tuple[PendingTimer, float | None]]: ...
     @property
     def written(self) -> Collection[str] | None: ...
+
+
+Vet: TypeAlias = Callable[[NodeId, Any, Effects, Series], tuple[Event, Instead] | None]
+"""Says what is to happen instead of a message that was handled, as `Companion.vet` does:
+from whom, the message, what its handler has done, and the series in which it ran. The event,
+which is undone then, with what happens instead; None to keep it."""
+
+
+class Attention:
+    """The attention of a companion to the plain events of one life of a node.
+
+    Attributes
+    ----------
+    is_gated
+        Whether the next event is to be seen as a whole, by `gate`, `vet` and `seen`.
+    is_due
+        Whether `passed` is to be called though nothing has been written.
+    now
+        The time of the node when its present turn began.
+    news
+        The fields, by name, of whose changes `passed` is to be told; None for all.
+    vet
+        Is asked about events, where the companion vets any.
+    reads
+        The fields, by name, about whose changes `vet` is to be asked; None for all.
+    looks_at_timers
+        Whether it is asked about an event that has set or cancelled a timer, too.
+    """
+
+    __slots__ = (
+        *("is_due", "is_gated", "looks_at_timers", "news", "now", "reads", "vet"),
+    )
+
+    def __init__(self) -> None:
+        self.is_gated, self.is_due, self.now = True, False, 0.0
+        self.vet: Vet | None = None
+        self.reads: frozenset[str] | None = None
+        self.news: frozenset[str] | None = None
+        self.looks_at_timers = True
+
+    def begin(self, now: float) -> None:
+        """Begin to take messages at a time."""
+        self.now = now
+
+    def came(self, peer: int, life: int, beside: Extensions | None) -> None:
+        """Take note of a message that came from a node of an index; see `noticed`."""
+
+    def beside(self, to: int, part: str, message: Any) -> Extensions | None:
+        """Return the numbers beside a message to a node of an index; see `extensions`."""
+        return None
+
+    def passed(self) -> None:
+        """Take note that events were handled whose effects have left; see `seen`."""
+        self.is_due = False
 
 
 class Beside(Protocol):

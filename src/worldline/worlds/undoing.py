@@ -89,7 +89,8 @@ class Before:
             self._moved.clear()
             for name in differing:
                 value = fields[name]
-                is_moved = value is not held[name] and self._is_equal(name, value)
+                is_other = type(value) is int or value is held[name]
+                is_moved = not is_other and self._is_equal(name, value)
                 (self._moved if is_moved else kept).append(name)
         if self._pieces or self._copied:
             inside = self._changed_inside()

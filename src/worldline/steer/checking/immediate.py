@@ -37,8 +37,7 @@ from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.attending import Ears
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.watched import watched_by
-from worldline.worlds.attention import Vet
-from worldline.worlds.companions import Beside, Effects, Instead
+from worldline.worlds.companions import Beside, Effects, Instead, Vet
 
 Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, MemberRecord]]
 """The checkpoints of other nodes that a node has and that are not stale, by index; another
@@ -266,6 +265,8 @@ class ImmediateCheck:
         counts.checked += 1
         for name in judge.unseen:  # `update` takes as long as all else
             counts.unseen[name] += 1
+        if not asked:
+            return []
         return [
             whole.name for whole, before in asked if self._is_against(whole, before)
         ]

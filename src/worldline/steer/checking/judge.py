@@ -12,10 +12,12 @@ from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, cause, check, said
 from worldline.model.usercode.user_functions import defined_at
+from worldline.model.usercode.running import Series, cause, said
 from worldline.model.verdicts import UNSEEN
 from worldline.steer.checking.questions import (
     FAILS,
     JudgedAnswer,
+    JudgedElement,
     JudgedForm,
     JudgedProperty,
     JudgedQuestion,
@@ -147,11 +149,13 @@ class NodeJudge:
             self._give_up(error)
         finally:
             activity.dispensable = False
+        if len(self._asked) == 1 and type(self._asked[0][0]) is JudgedElement:
+            return _NOBODY  # as mostly: an element says what it said before
         asked: dict[JudgedProperty, JudgedAnswer] = {}
         for question, before in self._asked:
             if type(question) is JudgedProperty:
                 asked.setdefault(question, before)
-        return [*asked.items()] if asked else _NOBODY
+        return [*asked.items()]
 
     def take_back(self) -> None:
         """Have the answers again that were there before the last settling."""
@@ -217,10 +221,10 @@ class NodeJudge:
         spoilt = self.spoilt
         series.enter(_MARK)
         try:
-            check()
+            if activity.stop is not None:
+                raise activity.stop
             while spoilt:
                 self.ask(next(iter(spoilt)))
-            check()
         except BaseException as error:
             raise cause(error) from None
         finally:

@@ -26,7 +26,7 @@ from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE, Unchanged
 from worldline.trace.journal.frames import COUNTS, Extensions, numbers_of
-from worldline.worlds.attention import Attention
+from worldline.worlds.companions import Attention
 
 _SMALL, _LARGE = COUNTS
 

@@ -33,8 +33,7 @@ from worldline.steer.steering.standing import StandingFilters
 from worldline.steer.unchanged import CHECKPOINT, SINCE, Unchanged
 from worldline.steer.watched import watched_by
 from worldline.trace.json_text import shorten
-from worldline.worlds.attention import Attention
-from worldline.worlds.companions import Beside, Companion, Effects, Instead
+from worldline.worlds.companions import Attention, Beside, Companion, Effects, Instead
 
 _MOST_REFUSALS = 100
 _AT_ONCE = "a property would be false at once"
