@@ -79,7 +79,7 @@ def test_a_property_that_asks_for_the_time_is_told_once_and_left_out_of_predicti
     said = run("predict", tmp_path, step, words.timed)
     (left_out,) = (line for line in said if "nobody_is_late" in line)
     assert "property nobody_is_late reads the time" in left_out
-    assert left_out.endswith("from now on it is left out of predictions")
+    assert left_out.endswith("; it is left out from now on")
     assert any(line.startswith(f"predicted: {PROPERTY} ") for line in said)
 
 
