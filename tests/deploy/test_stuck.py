@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import pytest
 
 import worldline as wl
+from worldline.deploy.stuck import StuckWatch
+from worldline.model.usercode.activity import activity
+from worldline.model.usercode.running import Series
 
 (A,) = wl.ids("a")
 
@@ -46,3 +50,29 @@ def test_a_handler_that_does_not_return_is_named_once(monkeypatch):
 
 def test_handlers_that_return_are_not_named(monkeypatch):
     assert said(0.001, monkeypatch) == []
+
+
+def test_what_another_thread_is_stuck_in_is_not_broken_off_here(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """A host watches its own thread, whatever runs beside it."""
+    monkeypatch.setattr("worldline.deploy.stuck.LIMIT_S", 0.05)
+    lines: list[str] = []
+    is_over = threading.Event()
+
+    def loop() -> None:
+        with Series() as series:
+            activity.dispensable = True
+            series.run(is_over.wait, 0)
+            activity.dispensable = False
+
+    watch = StuckWatch(lines.append)
+    other = threading.Thread(target=loop)
+    other.start()
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        pass  # would be broken off, as it is the user's own code
+    is_over.set()
+    other.join()
+    watch.stop()
+    assert lines == []

@@ -26,7 +26,7 @@ from worldline.steer.snapshots.packing import packed
 LETTERS = 1_000
 """Of one scene; each of them may use up a part of all numbers that there are."""
 
-EVERY_RUN, NIGHTLY = 4, 1_000
+EVERY_RUN, NIGHTLY = 2, 1_000
 MIB = 64
 NETWORKS: tuple[Network, ...] = (
     wl.streams(buffer=None),

@@ -103,9 +103,8 @@ def memory_mib(which: str) -> float:
     return int(status.partition(f"{which}:")[2].split()[0]) / 1024
 
 
-def answered(number: int, bases: list[bytes]) -> Result:
+def answered(number: int) -> Result:
     """Let a command read the trace of a number, and check the answer."""
-    Path("x.wl").write_bytes(mutated(number, bases))
     targets = TARGETS[number % len(TARGETS)]
     words = COMMANDS[number // len(TARGETS) % len(COMMANDS)]
     command = [w for word in words for w in (targets if word == "TARGET" else [word])]
@@ -129,8 +128,9 @@ def answered(number: int, bases: list[bytes]) -> Result:
 def check(numbers: range, bases: list[bytes]) -> None:
     refused = 0
     for number in numbers:
+        Path("x.wl").write_bytes(mutated(number, bases))
         before = resident_mib()  # of this and all other tests of the process
-        refused += answered(number, bases).status == 2
+        refused += answered(number).status == 2
         grown = memory_mib("VmHWM") - before
         assert grown < MIB, f"mutation {number} takes {grown:.0f} MiB"
     # Neither are all refused, which would try little, nor is harm just overlooked.

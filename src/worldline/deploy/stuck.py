@@ -60,7 +60,7 @@ class StuckWatch:
         running = said = _NOTHING
         while not self._over.wait(self._limit):
             now = _running()
-            if now[0] and now == running:
+            if now[0] and now == running and self._is_inside():
                 if now != said and not clock.counting:  # or it was said already
                     said = now
                     self._say(
@@ -70,6 +70,10 @@ class StuckWatch:
                 if activity.dispensable:
                     self._break_off(now)
             running = now
+
+    def _is_inside(self) -> bool:
+        """Say whether it is the watched thread that runs user code, and no other."""
+        return activity.inside.get("thread") == (self._watched,)
 
     def _what(self) -> str:
         """Return what runs, and where it is by now."""
@@ -90,7 +94,8 @@ class StuckWatch:
             # the other could go on before the end. It stands where it looks for such errors
             # next; what is taken back would have every thread look for ever.
             frame = sys._current_frames().get(self._watched)
-            if not activity.dispensable or _running() != execution or frame is None:
+            is_so = activity.dispensable and self._is_inside()
+            if not is_so or _running() != execution or frame is None:
                 return
             if is_users(frame.f_code.co_filename):
                 activity.stop = stop

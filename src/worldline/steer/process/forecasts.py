@@ -55,17 +55,21 @@ def forecasting(system: System, options: bytes) -> AnswersQuestions:
 
     def answer(data: bytes) -> Iterator[bytes]:
         nonlocal forecaster
-        try:
-            for forecast in found(questions.decode(data)):
-                made = _answer(forecaster.onward, forecast)
-                yield answers.encode(made)
-        except Timeless as error:
-            if error.prop not in judged:
-                raise
-            judged.remove(error.prop)
-            forecaster = Forecaster(judging(system, judged), chosen)
-            said = f"{error.what}; from now on it is left out of predictions"
-            raise ModelError(said) from None
+        question, left_out = questions.decode(data), list[str]()
+        while True:
+            try:
+                for forecast in found(question):
+                    made = _answer(forecaster.onward, forecast)
+                    yield answers.encode(made)
+                break
+            except Timeless as error:
+                if error.prop not in judged:
+                    raise
+                judged.remove(error.prop)
+                forecaster = Forecaster(judging(system, judged), chosen)
+                left_out.append(f"{error.what}; it is left out from now on")
+        if left_out:
+            raise ModelError("; ".join(left_out))
 
     return answer
 
