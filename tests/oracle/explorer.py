@@ -22,7 +22,7 @@ from worldline.model.node import NodeType, node_type
 from worldline.model.prologue import Pattern
 from worldline.model.semantics.execute import Failure, Result, find, make_context
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 
 K = wl.Kind
 BEGINNINGS = (K.START, K.RESET, K.RESTART)

@@ -12,7 +12,8 @@ from worldline.model.observers import Sent
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.outcome import Outcome, TimerChange
-from worldline.model.usercode import activity, running
+from worldline.model.usercode import running
+from worldline.model.usercode.activity import activity
 from worldline.worlds import collecting
 from worldline.worlds.collecting import CollectingDoor
 

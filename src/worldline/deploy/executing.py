@@ -26,7 +26,7 @@ from worldline.model.semantics.execute import (
     waits,
 )
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.model.semantics.plain import mark_of, run_plain
+from worldline.model.semantics.plain import run_plain
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
@@ -128,7 +128,7 @@ class NodeExecution:
     def run(self, number: int, handler: Handler, arguments: tuple[Any, ...]) -> None:
         """Run a handler of which nothing has to be asked before; nobody watches."""
         door, series = self._begin(), self.series
-        series.enter(mark_of(handler))
+        series.enter(handler.number)
         try:
             result = run_plain(
                 self._kind, self._node, self._context, door, handler, arguments
@@ -216,7 +216,7 @@ class NodeExecution:
         if event.kind is Kind.TIMER:
             arguments = (event.payload,) if handler.mark.takes_payload else ()
         series = self.series
-        series.enter(mark_of(handler))
+        series.enter(handler.number)
         try:
             return run_plain(
                 self._kind, self._node, self._context, door, handler, arguments

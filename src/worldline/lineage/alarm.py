@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from worldline.engine.bounds import BoundHit
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Stop
 from worldline.model.usercode.interrupts import is_lost
 

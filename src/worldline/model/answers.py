@@ -11,7 +11,8 @@ from worldline.model.message import Envelope
 from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind
 from worldline.model.structure import Structure
-from worldline.model.usercode import activity, running
+from worldline.model.usercode import running
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import verdict, yes_or_no
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View

@@ -12,7 +12,7 @@ from worldline.model.data.canonical import adopt
 from worldline.model.data.values import ITSELF
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 
 
 def checked_setattr(cls: type[Any]) -> Callable[[Any, str, Any], None]:

@@ -19,7 +19,7 @@ from worldline.model.fields import is_node
 from worldline.model.handler_marks import HandlerKind, mark_of
 from worldline.model.message import is_message, is_message_class
 from worldline.model.node import Handler, NodeType
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_errors import spelt
 
 T = TypeVar("T")

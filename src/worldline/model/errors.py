@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.places import place_now
 
 

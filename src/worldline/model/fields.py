@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Never, NoReturn
 
 from worldline.model.errors import ModelError
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 
 _ROLE = "worldline"
 _CHECKPOINT = "worldline_checkpoint"

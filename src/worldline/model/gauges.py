@@ -24,7 +24,8 @@ from worldline.model.events import Choices, Event
 from worldline.model.gauge_values import ATOMS, kept_value
 from worldline.model.instruments import Instruments
 from worldline.model.observers import Sent
-from worldline.model.usercode import activity, running
+from worldline.model.usercode import running
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.running import refuse
 from worldline.model.usercode.user_functions import (
     check_function,

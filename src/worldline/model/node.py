@@ -45,6 +45,11 @@ class Handler:
     name: str
     mark: HandlerMark
 
+    @functools.cached_property
+    def number(self) -> int:
+        """The mark with which its code is entered."""
+        return hash(self.name)
+
     def takes(self, service: Any, *arguments: Any) -> bool:
         """Say whether its guard, if it has one, lets it have an event."""
         when = self.mark.when

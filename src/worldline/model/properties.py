@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, final, overload
 
 from worldline.model.errors import ModelError, Timeless, Unseen
-from worldline.model.usercode import activity, running
+from worldline.model.usercode import running
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.running import refuse, text_of
 from worldline.model.usercode.user_functions import (

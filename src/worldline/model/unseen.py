@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar, final
 
 from worldline.model.errors import InternalError, Timeless, Unseen
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.interrupts import is_interrupt
 
 T = TypeVar("T")

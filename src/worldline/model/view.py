@@ -24,7 +24,7 @@ from worldline.model.semantics.hidden import PendingTimer, Status
 from worldline.model.semantics.layout import Layout
 from worldline.model.structure import Structure
 from worldline.model.unseen import AllWays
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.verdicts import UNSEEN, StateVerdict
 
 R = TypeVar("R", bound="Reader")

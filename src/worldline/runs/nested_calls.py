@@ -23,7 +23,7 @@ from worldline.model.fields import is_node
 from worldline.model.node import NodeType
 from worldline.model.semantics.outcome import Outcome
 from worldline.model.system import System
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.trace.json_text import Json
 from worldline.trace.json_values import encode_value
 from worldline.trace.nested import CallRecord

@@ -42,7 +42,7 @@ from worldline.model.semantics.execute import (
 )
 from worldline.model.semantics.hidden import Hidden, PendingTimer
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.semantics.plain import mark_of, run_plain
+from worldline.model.semantics.plain import run_plain
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
@@ -102,7 +102,10 @@ class ClockedDoor(CollectingDoor):
         timer = self._timer_of.get((part, name))
         if timer is None:
             timer = self._timer_of[part, name] = PendingTimer(part, name, None)
-        self.change(timer, after)
+        if self._pending is None:
+            self.timers.append((timer, after))
+        else:
+            self.change(timer, after)
 
 
 @final
@@ -144,7 +147,8 @@ class ClockedWorld:
     nodes, hidden
         The node objects and their hidden state, by index.
     touched
-        The columns that events changed since somebody cleared it.
+        The columns that events changed since somebody cleared it, but for what plain
+        handlers did (`run`).
     series
         Entered by who lets many events happen.
     failure
@@ -269,7 +273,8 @@ class ClockedWorld:
     ) -> Result | Failure:
         """Run a plain handler at a node that is up, as `happen` does with its event.
 
-        Nobody observes, and what is consumed has been taken out.
+        Nobody observes, and what is consumed has been taken out. That it may have changed
+        the fields and the hidden state of its node is for the caller to note.
         """
         door, kind, node = self.door, self._types[index], self.nodes[index]
         me, series = self._ids[index], self.series
@@ -277,7 +282,7 @@ class ClockedWorld:
         door.begin(me)
         context = self._contexts[kind]
         context.move(me, node)
-        series.enter(mark_of(handler))
+        series.enter(handler.number)
         try:
             result = run_plain(kind, node, context, door, handler, arguments)
             if type(result) is Failure:
@@ -292,11 +297,8 @@ class ClockedWorld:
                 self.then(index)
         finally:
             series.leave()
-        local = self._first + 3 * index
-        self.touched.add(local)
         if door.next_number is not None:
             self.hidden[index].counter = door.next_number
-            self.touched.add(local + 1)
         return result
 
     def look_up(self, index: int, query: Query) -> int:

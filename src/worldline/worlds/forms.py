@@ -15,7 +15,7 @@ from worldline.model.answers import holds_for
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import ModelError
 from worldline.model.pure import Pure
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import clock
 from worldline.model.usercode.running import run_pure
 from worldline.model.usercode.user_functions import verdict

@@ -8,13 +8,13 @@ a timer, a collection that handlers change in place) leaves, for good.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Protocol, final
 
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import ITSELF
 from worldline.model.pure import Pure
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import clock
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.view import ColumnRead, NodeView, View
@@ -113,7 +113,7 @@ class OwnFields:
     Attributes
     ----------
     of
-        What was read of each node of which anything was, by index.
+        What was read of each node, by index; None where nothing was.
     pending
         The nodes of which fields have changed that elements have read.
     """
@@ -122,7 +122,8 @@ class OwnFields:
         self.world = world
         self._view = View(world.system, self, world.instruments)
         self._first = world.system.layout.first
-        self.of: dict[int, OwnReads] = {}
+        self.of: list[OwnReads | None] = [None] * len(world.system.ids)
+        self._count = 0
         self._reading: OwnReads
         self._has_left = False
         self._functions: dict[tuple[Callable[..., Any], ...], Any] = {}
@@ -133,9 +134,10 @@ class OwnFields:
         self, element: OwnElement, function: Callable[..., Any], index: int
     ) -> OwnReads:
         """Let somebody read the node of an index, and nothing else."""
-        reads = self.of.get(index)
+        reads = self.of[index]
         if reads is None:
             reads = self.of[index] = OwnReads(self, index)
+            self._count += 1
         reads.elements += (element,)
         self._name(reads, (*reads.functions, function))
         return reads
@@ -147,7 +149,8 @@ class OwnFields:
         functions = reads.functions
         self._name(reads, functions[:place] + functions[place + 1 :])
         if not reads.elements:
-            del self.of[reads.index]
+            self.of[reads.index] = None
+            self._count -= 1
 
     def ask(self, reads: OwnReads, function: Callable[..., Any]) -> Any:
         """Return what an element says of its node.
@@ -170,13 +173,16 @@ class OwnFields:
             raise Elsewhere
         return said
 
-    def look(self, touched: set[int]) -> None:
+    def look(self, touched: Collection[int]) -> None:
         """Note the nodes of which a field has changed, in columns that were touched."""
         first, of = self._first, self.of
-        for column in touched if of else ():
+        for column in touched if self._count else ():
             index, which = divmod(column - first, 3)
-            if not which and index in of and self.has_changed(of[index]):
-                self.pending.append(of[index])
+            if which or index < 0:
+                continue
+            reads = of[index]
+            if reads is not None and self.has_changed(reads):
+                self.pending.append(reads)
 
     def settle(self) -> None:
         """Ask the elements again of all nodes that are pending, in user code."""

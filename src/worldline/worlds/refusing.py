@@ -21,7 +21,6 @@ from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.instead import all_instead_of, fits
 from worldline.model.semantics.layout import Layout
-from worldline.model.semantics.plain import mark_of
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
 from worldline.worlds.clocked import ClockedWorld
@@ -130,7 +129,7 @@ def run_vetted(
         return None
     hidden.counter = after
     if then is not None:
-        world.series.enter(mark_of(handler))
+        world.series.enter(handler.number)
         try:
             then(index)
         finally:

@@ -77,8 +77,10 @@ class Simulation:
     agenda
         What is to come.
     alone
-        The index of the node of which the last event touched fields, and of no other;
-        None if it may have touched those of others.
+        The index of the one node that the last event touched, which is not in what the
+        world has touched; None if there may be others.
+    touched
+        Of each node, if it was that one since somebody put zeros here: bytes fit in caches.
     courier
         The messages that are under way.
     """
@@ -107,11 +109,10 @@ class Simulation:
         self._result: Result | Failure = Result.HANDLED
         self._event: Event | None = None
         self.alone: int | None = None
+        self.touched = bytearray(len(system.ids))
         self._entry: AgendaEntry | None = None
-        self._types = system.types
-        self._hidden = system.layout.hidden(0)
+        self._types, self._sorts = system.types, _SORTS
         self._observed = bool(system.observers)
-        self._sorts = _SORTS
         self._beside: Accompaniment | None = None
         if companions:
             self._beside = Accompaniment(self, system, conditions, chance, companions)
@@ -201,8 +202,9 @@ class Simulation:
         undo: Undo | None = None,
     ) -> bool:
         """Run a plain handler, and note what follows from it; False if it is undone."""
-        self._event, self._entry, self.alone = None, entry, entry[2]
         world, index, agenda = self.world, entry[2], self.agenda
+        self._event, self._entry, self.alone = None, entry, index
+        self.touched[index] = 1
         if undo is None:
             result = self._result = world.run(index, handler, arguments, entry[0])
         else:
@@ -271,7 +273,6 @@ class Simulation:
     def _set_timers(self, index: int) -> None:
         world, now, note = self.world, self.agenda.now, self.agenda.note
         timers, keeps_delays = world.hidden[index].timers, self._keeps_delays
-        world.touched.add(self._hidden + 3 * index)
         for timer, after in world.door.timers:
             if timers:  # one that is set again comes last
                 timers.pop(timer, None)
@@ -320,9 +321,9 @@ class Simulation:
         if timers.get(timer) is not which:
             return False  # cancelled, set again, or forgotten in a crash
         del timers[timer]
-        self.world.touched.add(self._hidden + 3 * index)
         handler = self._types[index].plain_timers.get(timer.name)
         if handler is None or self._observed:
+            self.world.touched.add(self._system.layout.hidden(index))
             return self.happen(fired(self._system.ids[index], timer), index)
         payload = (timer.payload,) if handler.mark.takes_payload else ()
         return self.run(entry, handler, payload)

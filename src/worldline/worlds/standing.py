@@ -9,7 +9,7 @@ form, only if that is of another opinion now.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sized
 from typing import Any, Generic, TypeVar, final
 
 from worldline.model.events import Event
@@ -17,7 +17,7 @@ from worldline.model.instruments import INSTRUMENTS
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind, Layout
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.running import Series, check, run_pure
 from worldline.model.view import ColumnRead, View
@@ -138,6 +138,11 @@ class Standing:
         self._looks = 0
 
     @property
+    def open_questions(self) -> tuple[Sized, Sized, Sized]:
+        """What is empty as long as every answer is as it was: always the same objects."""
+        return self.own_fields.pending, self.pending, self.spoilt
+
+    @property
     def view(self) -> View:
         """The present state, for what is worked out at every event, such as gauges.
 
@@ -166,7 +171,7 @@ class Standing:
             form = self._forms[function, arity] = Form(self, function, arity)
         return form
 
-    def look_again(self, touched: set[int]) -> None:
+    def look_again(self, touched: Collection[int]) -> None:
         """Compare what was read with what is there now, in columns that were touched."""
         if self._onlooker is not None:
             if is_audited(self._looks):
@@ -175,7 +180,7 @@ class Standing:
         self.own_fields.look(touched)
         self.watches.look(touched)
 
-    def stands(self, touched: set[int]) -> bool:
+    def stands(self, touched: Collection[int]) -> bool:
         """Look again, and say whether no answer can be another one by now."""
         self.look_again(touched)
         return self.is_as_before()
@@ -187,7 +192,7 @@ class Standing:
         in what `is_as_before` and answers say then.
         """
         own, series = self.own_fields, self._series
-        reads = own.of.get(index)
+        reads = own.of[index]
         if reads is None or not own.has_changed(reads):
             return
         assert series is not None, "who asks so is in one"
@@ -275,7 +280,7 @@ class Offers:
             events += cached
         return events + self._world.enabled_around()
 
-    def look_again(self, touched: set[int]) -> None:
+    def look_again(self, touched: Collection[int]) -> None:
         """Forget the events of nodes whose columns were touched."""
         # Whether a delivery changes anything may depend on buffers of other nodes.
         if self._world.system.ignore_noops or not _OF_ALL.isdisjoint(touched):

@@ -20,7 +20,7 @@ from worldline.model.errors import Timeless
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.pure import Pure
 from worldline.model.system import System
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release

@@ -8,6 +8,7 @@ once. At intervals it begins with an empty view.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Protocol, final
 
 from worldline.model.answers import answer
@@ -250,7 +251,7 @@ class Watches:
             return field.give(asker, self._live(read.column))
         return (self._of_cells.get(read) or self._new_cell(read)).give(asker)
 
-    def look(self, touched: set[int]) -> None:
+    def look(self, touched: Collection[int]) -> None:
         """Tell who depends on what has changed in columns that were touched."""
         fields, cells = self._fields_by_column, self._cells_by_column
         nodes, first = self._world.nodes, self._layout.first

@@ -10,7 +10,7 @@ import pytest
 
 import worldline as wl
 from worldline.model.data.identity import without_order
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import within_budget
 from worldline.model.usercode.one_thread import claim, release
 from worldline.worlds.direct import DirectWorld

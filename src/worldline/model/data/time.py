@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NoReturn, final
 
 from worldline.model.errors import ModelError
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 
 
 def _compare(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from worldline.model.errors import ModelError
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 
 MOST_NESTED = 96
 """How deep values may be nested: a trace takes twice that, where an entry of a dict is

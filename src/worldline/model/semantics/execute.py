@@ -20,7 +20,8 @@ from worldline.model.network import Capability, carrier
 from worldline.model.node import NodeType
 from worldline.model.semantics.offers import guards_of, is_offered, is_over, looking
 from worldline.model.system import System
-from worldline.model.usercode import activity, running
+from worldline.model.usercode import running
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.places import place_of

@@ -9,7 +9,7 @@ from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.node import Handler
 from worldline.model.system import System
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.guards import allows
 from worldline.model.usercode.user_errors import spelt
 

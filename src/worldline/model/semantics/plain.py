@@ -7,7 +7,7 @@ from typing import Any
 from worldline.model.context import Context, Door
 from worldline.model.node import Handler, NodeType
 from worldline.model.semantics.execute import Failure, Result, failure_of, name_at
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import check_ran
 
 
@@ -22,7 +22,7 @@ def run_plain(
     """Run a handler of `NodeType.plain_on` or `plain_timers`, as `perform` would.
 
     Without an event: a world that can tell which handler it is needs none. In user code
-    that the caller has entered (`mark_of`), and leaves: more may happen in it.
+    that the caller has entered (`Handler.number`), and leaves: more may happen in it.
 
     Parameters
     ----------
@@ -33,7 +33,14 @@ def run_plain(
         if activity.stop is not None:
             raise activity.stop
         activity.door = door
-        returned = handler.function(node, context, *arguments)
+        # To spread arguments takes as long as to call three times.
+        if not arguments:
+            returned = handler.function(node, context)
+        elif len(arguments) == 2:
+            src, message = arguments
+            returned = handler.function(node, context, src, message)
+        else:
+            returned = handler.function(node, context, *arguments)
         activity.door = None
         # Most are in the order of declaration, and to compare views takes twice as long.
         if [*node.__dict__] != kind.names and node.__dict__.keys() != kind.roles.keys():
@@ -47,11 +54,6 @@ def run_plain(
         activity.door = None
         return failure_of(error, kind, handler.name)
     return _HANDLED
-
-
-def mark_of(handler: Handler) -> int:
-    """Return the mark with which user code is entered for a plain handler."""
-    return hash(handler.name)
 
 
 _HANDLED = (

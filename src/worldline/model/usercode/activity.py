@@ -1,14 +1,14 @@
 """The handler in progress, if there is one, by its door.
 
 A stored `Time` must know whether a handler is looking at it, and a ghost field whether
-a guard is, and neither can hold a reference to a context. One module-level variable is enough
-because handlers never nest across nodes and never yield.
+a guard is, and neither can hold a reference to a context. One object for the process is
+enough because handlers never nest across nodes and never yield.
 """
 
 from __future__ import annotations
 
 from _thread import get_ident
-from typing import Any, Protocol
+from typing import Any, Protocol, final
 
 
 class Clock(Protocol):
@@ -19,38 +19,56 @@ class Clock(Protocol):
     ) -> bool: ...
 
 
-door: Clock | None = None
-"""The door of the handler that is running; None outside handlers."""
+@final
+class Activity:
+    """What user code is running, and for whom.
 
-guarding: bool = False
-"""True while a guard or a property is being evaluated."""
+    An object and no module: to set an attribute of that takes five times as long, and
+    each handler sets six.
 
-guard: str = ""
-"""What the handler is called whose guard is being evaluated."""
+    Attributes
+    ----------
+    door
+        The door of the handler that is running; None outside handlers.
+    guarding
+        True while a guard or a property is being evaluated.
+    guard
+        What the handler is called whose guard is being evaluated.
+    asked
+        How often each guard was asked, where few evaluations are watched; None: each is.
+    running
+        True while code of the user's runs: a handler, a guard, a property, an observer.
+    stop
+        What is raised when that code ends, as it may have swallowed it: what was to stop
+        it from outside, or the first error that it made in the use of Worldline.
+    judging
+        What the property is called that is being evaluated.
+    inside
+        The thread that all of this is about, if one is in user code; see `one_thread`.
+    """
 
-asked: dict[Any, int] | None = None
-"""How often each guard was asked, where few evaluations are watched; None: each is."""
+    __slots__ = (
+        *("asked", "door", "guard", "guarding", "inside", "judging", "running", "stop"),
+    )
 
-running: bool = False
-"""True while code of the user's runs: a handler, a guard, a property, an observer."""
+    def __init__(self) -> None:
+        self.door: Clock | None = None
+        self.guarding = False
+        self.guard = ""
+        self.asked: dict[Any, int] | None = None
+        self.running = False
+        self.stop: BaseException | None = None
+        self.judging = ""
+        self.inside: dict[str, tuple[int]] = {}
 
-stop: BaseException | None = None
-"""What is raised when that code ends, as it may have swallowed it: what was to stop it
-from outside, or the first error that it made in the use of Worldline."""
+    def is_here(self) -> bool:
+        """Say whether code of the user's runs, and on this very thread."""
+        return self.running and not self.is_elsewhere()
 
-judging: str = ""
-"""What the property is called that is being evaluated."""
-
-inside: dict[str, tuple[int]] = {}
-"""The thread that all of this is about, if one is in user code; see `one_thread`."""
-
-
-def is_here() -> bool:
-    """Say whether code of the user's runs, and on this very thread."""
-    return running and not is_elsewhere()
+    def is_elsewhere(self) -> bool:
+        """Say whether another thread is in user code, so that nothing concerns this."""
+        owner = self.inside.get("thread")
+        return owner is not None and owner != (get_ident(),)
 
 
-def is_elsewhere() -> bool:
-    """Say whether another thread is in user code, so that nothing here concerns this."""
-    owner = inside.get("thread")
-    return owner is not None and owner != (get_ident(),)
+activity = Activity()

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.interrupts import is_lost
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.places import is_ours, is_users

@@ -9,7 +9,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.unfreezable import Unfreezable
 from worldline.model.data.values import ITSELF, freeze, freeze_all
 from worldline.model.errors import ModelError
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import defined_at, yes_or_no
 
 _SAMPLE = 64

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import final
 
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 
 _WEAK_MODULES = frozenset(
     code.__code__.co_filename

@@ -10,7 +10,7 @@ import threading
 from _thread import get_ident
 
 from worldline.model.errors import UsageError
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 
 
 def claim() -> bool:

@@ -16,7 +16,8 @@ from types import FrameType
 from typing import Any, ClassVar, NoReturn, TypeAlias, TypeVar, final
 
 from worldline.model.errors import ModelError, name_of, one_line
-from worldline.model.usercode import activity, beat, divergence
+from worldline.model.usercode import beat, divergence
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.beat import counted, words
 from worldline.model.usercode.divergence import (
     Diverged,

@@ -128,6 +128,7 @@ class Stepping:
         self._lasting: dict[int, Lasting] = {}
         self._lasts = [any(lasting_paths(kind)) for kind in system.types]
         self._is_observed = bool(system.observers)
+        self._first = system.layout.first
 
     def run(self, index: int, event: Event, notes: Notes) -> None:
         """Let an event of the journals happen, which runs a handler.
@@ -252,7 +253,12 @@ class Stepping:
         return lasting
 
     def _perform(self, index: int, event: Event, clock: float) -> Result | Failure:
-        world, kind = self.world, self.system.types[index]
+        world, kind, local = (
+            self.world,
+            self.system.types[index],
+            self._first + 3 * index,
+        )
+        world.touched.update((local, local + 1))  # fields and hidden state
         if not (event.part or self._is_observed):
             if event.kind is Kind.DELIVER:
                 handler = kind.plain_on.get(type(event.payload))

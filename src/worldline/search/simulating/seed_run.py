@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import compress
 from operator import attrgetter
 from typing import final
 
@@ -71,6 +72,7 @@ class JudgedRun:
         # What is asked seldom is compared as seldom, for all that happened in between.
         self._standing_late = Standing(world, world.series)
         self._touched: set[int] = set()
+        self._first = question.system.layout.first
         self._watches = {
             number: SpanWatch(prop, world, detailed=detailed, series=world.series)
             for number, prop in enumerate(question.wanted)
@@ -120,6 +122,8 @@ class JudgedRun:
         boots = len(system.ids) if system.boot == "before" else 0
         agenda, instruments = simulation.agenda, self._instruments
         advance, world, last = simulation.advance, simulation.world, question.events
+        unsettled, spoilt, others = self._standing.open_questions
+        watches, has_watches = self._standing.watches, bool(self._watches)
         count, tick, done = 0, 0.0, 0
         until = question.seconds if interval is None else 0.0
         follows = bool(
@@ -149,7 +153,15 @@ class JudgedRun:
                 self._take(count - boots)
             if count >= boots:
                 tally.events = done = count - boots
-                if self._at_once and self._violates():
+                # What `_violates` asks first, and mostly this is all: its node was looked
+                # at in the same go.
+                stands = (
+                    simulation.alone is not None
+                    and not (unsettled or spoilt or others or watches.is_used)
+                    and not has_watches
+                    and self._is_sorted
+                )
+                if not stands and self._at_once and self._violates():
                     return
             if done == last:
                 tally.bound = None if self._is_due(self._followed) else "events"
@@ -257,7 +269,7 @@ class JudgedRun:
         if self.simulation.alone is None or standing.watches.is_used:
             stands = standing.stands(self._take_touched())
         else:
-            stands = standing.is_as_before()  # its node was looked at in the same go
+            stands = standing.is_as_before()
         # Of a property that is false and may be, its deadline comes nearer.
         is_waiting = watches and _is_any_false(watches.values())
         if stands and self._is_sorted and not is_waiting:
@@ -269,7 +281,7 @@ class JudgedRun:
         if not self._late:
             return False
         self._take_touched()
-        stands = self._standing_late.stands(self._touched)
+        stands = self._standing_late.stands([*self._touched, *self._touched_alone()])
         self._touched.clear()
         if stands and not _is_any_false(self._watches.values()):
             return False
@@ -293,12 +305,29 @@ class JudgedRun:
         return False
 
     def _take_touched(self) -> set[int]:
-        """Return the columns that were touched since somebody took them last."""
-        world = self.simulation.world
+        """Return the columns that were touched since somebody took them last.
+
+        Of plain handlers those of the last: nobody has to take them after each.
+        """
+        world, alone = self.simulation.world, self.simulation.alone
         touched, world.touched = world.touched, set()
         if self._late:
             self._touched |= touched
+        if alone is not None:
+            local = self._first + 3 * alone
+            touched.update((local, local + 1))
         return touched
+
+    def _touched_alone(self) -> Iterator[int]:
+        """Yield the columns that plain handlers touched since somebody asked last."""
+        simulation, first = self.simulation, self._first
+        touched, simulation.touched = (
+            simulation.touched,
+            bytearray(len(simulation.touched)),
+        )
+        for index in compress(range(len(touched)), touched):
+            yield first + 3 * index
+            yield first + 3 * index + 1
 
     def _standing_of(self, prop: Property) -> Standing:
         """Return where a property will probably be asked, as to move it takes long."""

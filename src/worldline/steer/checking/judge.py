@@ -8,7 +8,7 @@ from typing import final
 from worldline.model.errors import Timeless
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, said
 from worldline.model.verdicts import UNSEEN

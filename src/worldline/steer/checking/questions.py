@@ -22,7 +22,7 @@ from worldline.model.errors import Unseen
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.semantics.layout import Layout
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import verdict
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View

@@ -15,7 +15,7 @@ from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.pure import Pure
 from worldline.model.system import System
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, View

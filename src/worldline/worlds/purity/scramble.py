@@ -23,7 +23,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import register_settler
 from worldline.model.data.values import freeze, freeze_set, register_type
 from worldline.model.errors import ModelError
-from worldline.model.usercode import activity
+from worldline.model.usercode.activity import activity
 
 ORDERS = range(10)
 """Canonical order, its reverse, turned by one to five elements, and without pattern."""
