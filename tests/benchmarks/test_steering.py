@@ -8,11 +8,13 @@ import sys
 from collections import Counter
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.consequence import PUT_OFF
 from benchmarks.steering_judge import Joins, Judge, mean_and_spread
 from benchmarks.steering_rows import Setting, is_there, outcome_of
+from benchmarks.steering_seeds import SeedRun, runs
 
 import worldline as wl
 from benchmarks import steering_churn, steering_figures, steering_ring, steering_rounds
@@ -178,6 +180,47 @@ def test_the_check_alone_keeps_randtree_sound_under_churn():
     found = steering_churn.run(churn, Setting(row="check"), 0, hours)
     assert found.begun == 0
     assert 0 < found.changed < found.actions / 100
+
+
+def test_a_run_that_was_kept_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file, churn = tmp_path / "kept.jsonl", steering_churn.Churn(15.0, "half")
+    first, second = (SeedRun(churn, OFF, seed, 0.01) for seed in range(2))
+    made = dict(runs([first], 1, file))
+    assert made[first].actions > 100
+    assert made[first].joins
+    run, seeds = steering_churn.run, list[int]()
+
+    def noted(*given: Any) -> Any:
+        seeds.append(given[2])
+        return run(*given)
+
+    monkeypatch.setattr(steering_churn, "run", noted)
+    again = dict(runs([first, second], 1, file))
+    assert seeds == [1]
+    assert again[first] == made[first]
+    assert dict(runs([second, first], 1, file)) == again
+    assert seeds == [1]
+    assert dict(runs([first], 1, None)) == made
+
+
+@needs_steering
+@pytest.mark.nightly
+def test_a_ring_is_steered_and_is_whole_later():
+    for place in islice(steering_ring.places(1_000), 2):
+        setting = Setting(row="steer", states=steering_ring.STATES)
+        ring = steering_ring.run(place, setting)
+        assert (ring.outcome, ring.is_whole) == ("steered", True)
+
+
+@needs_steering
+@pytest.mark.nightly
+def test_filters_change_nothing_where_there_is_no_bug():
+    setting = Setting(row="steer", states=300)
+    found = steering_churn.run(steering_churn.FIXED[-1], setting, 0, 0.03)
+    assert found.actions > 300
+    assert (found.begun, found.changed) == (0, 0)
 
 
 @needs_steering

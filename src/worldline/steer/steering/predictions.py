@@ -25,7 +25,7 @@ from worldline.steer.steering.findings import ForeseenFailure, Handed
 from worldline.steer.steering.modes import SteeringOptions
 from worldline.worlds.world import Snapshot
 
-MOST_REMEMBERED = 1_000
+MOST_REMEMBERED = 500
 """States of which is remembered what may follow them."""
 
 _State: TypeAlias = tuple[NodeId, tuple[Snapshot | None, ...]]
