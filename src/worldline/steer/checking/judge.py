@@ -10,9 +10,8 @@ from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
-from worldline.model.usercode.running import Series, cause, check, said
-from worldline.model.usercode.user_functions import defined_at
 from worldline.model.usercode.running import Series, cause, said
+from worldline.model.usercode.user_functions import defined_at
 from worldline.model.verdicts import UNSEEN
 from worldline.steer.checking.questions import (
     FAILS,
