@@ -146,12 +146,20 @@ if TYPE_CHECKING:
     from worldline.steer.steering.modes import SteeringMode
     from worldline.testing.budgets import WorldlineBudget
     from worldline.trace import records
-    from worldline.worlds.companions import Beside, Companion, Effects, Instead
+    from worldline.worlds.companions import (
+        Attention,
+        Beside,
+        Companion,
+        Effects,
+        Instead,
+    )
     from worldline.worlds.world import NotEnabled
 
 _LAZY = {
     "worldline.deploy.cluster": ("Cluster",),
-    "worldline.worlds.companions": ("Beside", "Companion", "Effects", "Instead"),
+    "worldline.worlds.companions": (
+        *("Attention", "Beside", "Companion", "Effects", "Instead"),
+    ),
     "worldline.deploy.counts": ("NodeCounts",),
     "worldline.deploy.host": ("Host",),
     "worldline.deploy.keeping": ("NodeFailed",),
@@ -218,6 +226,7 @@ _FROM = {name: module for module, names in _LAZY.items() for name in names}
 __all__ = [
     "Alarms",
     "Asymmetry",
+    "Attention",
     "Beside",
     "Capability",
     "Cluster",
