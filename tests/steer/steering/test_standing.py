@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.steer.steering.holders import FIRST, SECOND, SERVER, Grab
 
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.kinds import Kind
+from worldline.runs.start import Beginning
+from worldline.steer.steering.findings import ForeseenFailure
+from worldline.steer.steering.forecasting import SnapshotForecast
 from worldline.steer.steering.standing import StandingFilters
 
 
@@ -50,6 +55,49 @@ def test_a_filter_with_content_blocks_that_alone() -> None:
     assert exact.matches(grab(FIRST))
     assert exact.content is not None
     assert ONE.content is None
+
+
+def test_a_precaution_gives_way_once_in_a_while() -> None:
+    blocked: dict[bool, list[float]] = {}
+    for is_one in (False, True):
+        standing = StandingFilters(20.0)
+        standing.replace([ONE, OTHER], 0.0, {ONE} if is_one else {OTHER})
+        blocked[is_one] = []
+        for second in range(60):
+            standing.renew(float(second))
+            if standing.blocking(grab(FIRST), float(second)) is None:
+                blocked[is_one].append(float(second))
+    assert blocked == {False: [], True: [21.0, 43.0]}
+
+
+def test_what_is_rarely_blocked_is_blocked_all_the_same() -> None:
+    standing = StandingFilters(20.0)
+    standing.replace([ONE], 0.0, {ONE})
+    for second in (0.0, 15.0, 30.0, 45.0):
+        standing.renew(second)
+        assert standing.blocking(grab(FIRST), second) is ONE
+
+
+def test_a_filter_is_no_precaution_if_something_else_needs_it() -> None:
+    standing = StandingFilters(20.0)
+    standing.replace([ONE], 0.0, {ONE})
+    assert standing.put([ONE], 1.0) == 0
+    for second in range(60):
+        standing.renew(float(second))
+        assert standing.blocking(grab(FIRST), float(second)) is ONE
+
+
+def test_a_filter_against_what_a_fault_begins_is_a_precaution() -> None:
+    reset, way = (Event(Kind.RESET, FIRST), ()), (grab(FIRST), ())
+    later = ForeseenFailure(SERVER, "one", (reset, way), 2, "filter", (ONE,))
+    sooner = ForeseenFailure(SERVER, "one", (way, reset), 2, "filter", (ONE,))
+    assert later.needs_fault()
+    assert not sooner.needs_fault()
+    snapshot: Any = None
+    for findings, precautions in (((later,), {ONE}), ((later, sooner), frozenset())):
+        forecast = SnapshotForecast(snapshot, Beginning([]), findings, 0, False)
+        assert forecast.filters == (ONE,)
+        assert forecast.precautions == precautions
 
 
 def test_what_is_blocked_for_longer_than_a_snapshot_is_good_is_told() -> None:

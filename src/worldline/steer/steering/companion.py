@@ -355,10 +355,10 @@ class Steering(Companion):
         self._gate_again(me)
         counts, standing = self._counts[me], self._standing[me]
         if forecast.is_known:
-            counts.known += standing.put(forecast.filters, time)
+            counts.known += standing.put(forecast.filters, time, forecast.precautions)
             return
         counts.filters += len(forecast.filters)
-        standing.replace(forecast.filters, time)
+        standing.replace(forecast.filters, time, forecast.precautions)
 
 
 def _said(blocking: EventFilter) -> str:

@@ -11,6 +11,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.events import Schedule
 from worldline.model.filters import EventFilter
 from worldline.model.foreseen import Action
+from worldline.model.kinds import Origin
 from worldline.search.predicting.paths import KnownPath
 from worldline.trace.records import Trace
 
@@ -53,6 +54,15 @@ class ForeseenFailure:
     filters: tuple[EventFilter, ...] = ()
     handed: Handed | None = None
     trace: Trace | None = None
+
+    def needs_fault(self) -> bool:
+        """Say whether a fault has to happen before anything that is refused leads there."""
+        for event, _ in self.schedule:
+            if any(one.matches(event) for one in self.filters):
+                return False
+            if event.kind.origin is Origin.FAULT and event.kind.budgets:
+                return True
+        return False
 
 
 @final

@@ -59,6 +59,17 @@ class SnapshotForecast:
         chosen = [filter_ for one in self.findings for filter_ in one.filters]
         return tuple(dict.fromkeys(chosen))
 
+    @property
+    def precautions(self) -> frozenset[EventFilter]:
+        """Those of them with which nothing is refused that leads there without a fault."""
+        needed = {
+            filter_
+            for one in self.findings
+            if not one.needs_fault()
+            for filter_ in one.filters
+        }
+        return frozenset(self.filters) - needed
+
 
 @final
 class Forecaster:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import final
 
 from worldline.model.events import Event
@@ -16,31 +16,51 @@ _OFTEN = 5
 class StandingFilters:
     """The filters of one node.
 
+    One that is a precaution, against what comes about only if a fault happens first, gives
+    way once in a while: it may keep a node from what it does over and over, such as mending
+    a ring, though nothing has gone wrong.
+
     Parameters
     ----------
     lasts
         Seconds for which a snapshot is good.
     """
 
-    __slots__ = ("_blocked", "_filters", "_lasts", "_until")
+    __slots__ = ("_blocked", "_filters", "_lasts", "_precautions", "_spells", "_until")
 
     def __init__(self, lasts: float) -> None:
         self._lasts = lasts
         self._blocked: dict[EventFilter, tuple[float, float, int]] = {}
+        self._spells: dict[EventFilter, tuple[float, int]] = {}
         self._filters: tuple[EventFilter, ...] = ()
+        self._precautions: Collection[EventFilter] = ()
         self._until = 0.0
 
     def __len__(self) -> int:
         return len(self._filters)
 
-    def replace(self, filters: Iterable[EventFilter], time: float) -> None:
+    def replace(
+        self,
+        filters: Iterable[EventFilter],
+        time: float,
+        precautions: Collection[EventFilter] = (),
+    ) -> None:
         """Let these stand alone, which rest on a snapshot of a time."""
         self._filters = tuple(dict.fromkeys(filters))
+        self._precautions = precautions
         self._until = time + self._lasts
 
-    def put(self, filters: Iterable[EventFilter], time: float) -> int:
+    def put(
+        self,
+        filters: Iterable[EventFilter],
+        time: float,
+        precautions: Collection[EventFilter] = (),
+    ) -> int:
         """Let these stand, too; return how many did not."""
-        joined = tuple(dict.fromkeys((*self._filters, *filters)))
+        added = tuple(filters)
+        joined = tuple(dict.fromkeys((*self._filters, *added)))
+        needed = {*self._filters} - {*self._precautions} | {*added} - {*precautions}
+        self._precautions = {*joined} - needed
         new = len(joined) - len(self._filters)
         self._filters, self._until = joined, max(self._until, time + self._lasts)
         return new
@@ -62,10 +82,21 @@ class StandingFilters:
             self._filters = ()
             return None
         blocking = next((one for one in self._filters if one.matches(event)), None)
-        if blocking is not None:
+        if blocking is not None and not self._gives_way(blocking, now):
             first, _, count = self._blocked.get(blocking, (now, now, 0))
             self._blocked[blocking] = first, now, count + 1
-        return blocking
+            return blocking
+        return None
+
+    def _gives_way(self, blocking: EventFilter, now: float) -> bool:
+        """Say whether a filter has blocked so often that it blocks for once no more."""
+        if blocking not in self._precautions:
+            return False
+        first, count = self._spells.pop(blocking, (now, 0))
+        if count >= _OFTEN and now - first > self._lasts:
+            return True
+        self._spells[blocking] = first, count + 1
+        return False
 
     def stubborn(self) -> Iterator[tuple[EventFilter, float, int]]:
         """Yield what was blocked again and again, for longer than a snapshot is good.
