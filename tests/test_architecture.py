@@ -105,7 +105,7 @@ def test_nothing_is_imported_by_a_text():
     hidden = {
         text
         for path in (SOURCE / "worldline").rglob("*.py")
-        if name_of(path) != "worldline"
+        if name_of(path) != "worldline._names"
         for text in hidden_arrows(path.read_text("utf-8"))
     }
     assert hidden - ENTERED == set()
