@@ -15,7 +15,13 @@ from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.digest import Digest
-from worldline.trace.journal.frames import MessageFrame, split
+from worldline.trace.journal.frames import (
+    COUNTS,
+    Extensions,
+    MessageFrame,
+    numbers_of,
+    split,
+)
 from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.values import RECORD
 from worldline.trace.json_checks import Malformed
@@ -143,6 +149,31 @@ def test_a_message_comes_back_as_it_was(
     assert isinstance(frame, MessageFrame)
     assert freeze(frame.message) == freeze(message)
     assert frame[:6] == (1, 3, lamport, 2, beside, "")
+
+
+@pytest.mark.parametrize(
+    ("short", "numbers"),
+    [
+        (COUNTS[0].pack(4, 9, 0), {1: 4, 3: 9, 2: 0}),
+        (COUNTS[1].pack(4, 9, 8, 3), {1: 4, 3: 9, 2: 8, 7: 3}),
+        ({1: 4, 3: 9}, {1: 4, 3: 9}),
+        (None, {}),
+    ],
+)
+def test_numbers_have_a_short_form(
+    short: Extensions | None, numbers: dict[int, int]
+) -> None:
+    assert numbers_of(short) == numbers
+    frame = CODEC.frame(frame_of(CODEC.packet(1, 3, 1, 2, "", Leaf(1), short)))
+    assert isinstance(frame, MessageFrame)
+    assert frame.extensions == short
+
+
+@pytest.mark.parametrize("size", [0, 8, 11, 13, 15, 17, 24])
+def test_numbers_of_another_size_are_malformed(size: int) -> None:
+    packet = CODEC.packet(1, 3, 1, 2, "", Leaf(1), bytes(size))
+    with pytest.raises(Malformed, match="something else beside it"):
+        CODEC.frame(frame_of(packet))
 
 
 def test_hello_control_and_bye_come_back() -> None:
