@@ -84,8 +84,11 @@ class Judge:
             raise RuntimeError(f"{simulation.event}: {simulation.world.failure}")
 
     def _look(self) -> None:
-        world = self._simulation.world
+        world, alone = self._simulation.world, self._simulation.alone
         touched, world.touched = world.touched, set()
+        if alone is not None:  # of which the world does not note it
+            layout = world.system.layout
+            touched |= {layout.local(alone), layout.hidden(alone)}
         if not self._standing.stands(touched):
             false = {name for name, answer in self._asked if not answer.value()}
             for name in sorted(false - self._false):
