@@ -88,8 +88,9 @@ class Agenda:
         if not self._due and not self._sudden and not self._begin_slot():
             return math.inf
         due, sudden = self._due, self._sudden
-        times = [entry[0] for entry in (*due[-1:], *sudden[:1])]
-        return min(times)
+        if not sudden:
+            return due[-1][0]
+        return min(due[-1][0], sudden[0][0]) if due else sudden[0][0]
 
     def wait(self, entry: AgendaEntry) -> None:
         """Keep an entry until something has happened at its node."""

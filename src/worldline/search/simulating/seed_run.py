@@ -266,7 +266,9 @@ class JudgedRun:
             Whether a property is violated.
         """
         standing, watches = self._standing, self._watches
-        if self.simulation.alone is None or standing.watches.is_used:
+        if self._question.system.gauges:
+            stands = standing.stands(())  # to fold them, all was looked at but themselves
+        elif self.simulation.alone is None or standing.watches.is_used:
             stands = standing.stands(self._take_touched())
         else:
             stands = standing.is_as_before()
