@@ -21,7 +21,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import worldline as wl
 from worldline.loading.loader import load
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.keeper import Snapshots
@@ -30,7 +29,6 @@ from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.simulation import Simulation
 from worldline.worlds.weather import WeatherEvent
-from worldline.zoo.chord.protocol import Chord
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
 from benchmarks.results import Part
@@ -61,12 +59,6 @@ def jobs() -> dict[str, Job]:
         bullet = {"size": size, "blocks": "200", "fanout": "5", "peers": "4"}
         made[f"bullet-{size}"] = Job("zoo:bullet", bullet, 10_000, files)
     return made
-
-
-def ring(node: Chord) -> list[wl.NodeId]:
-    """Return the neighbours of a node of Chord, which does not name them itself."""
-    near = (node.predecessor, *node.successors)
-    return [one for one in near if isinstance(one, wl.NodeId)]
 
 
 class Measured(NamedTuple):
@@ -149,8 +141,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--hours", type=float, default=HOURS)
     parser.add_argument("--write", action="store_true", help="into docs/results.md")
     given = parser.parse_args(arguments)
-    if not hasattr(Chord, "near"):
-        Chord.near = wl.neighbours(ring)  # type: ignore[attr-defined]
     options = GatherOptions(bandwidth=given.bandwidth)
     part, made, rows = Part("snapshots.py"), jobs(), []
     for name in given.names or made:
