@@ -267,7 +267,8 @@ class JudgedRun:
         """
         standing, watches = self._standing, self._watches
         if self._question.system.gauges:
-            stands = standing.stands(())  # to fold them, all was looked at but themselves
+            # To fold them, everything was looked at but they themselves.
+            stands = standing.stands(())
         elif self.simulation.alone is None or standing.watches.is_used:
             stands = standing.stands(self._take_touched())
         else:
