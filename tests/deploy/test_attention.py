@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.deploy.companion_runs import replayed
 
 import worldline as wl
 from worldline.model.events import Event
@@ -152,15 +153,7 @@ def run(
     made: wl.System | None = None,
 ) -> None:
     """Run a step with a companion; its recording replays."""
-
-    async def main() -> None:
-        host = wl.Host(made or system(), record=folder, companions=[companion])
-        async with asyncio.timeout(10), host:
-            await step(host)
-
-    asyncio.run(main())
-    report = wl.replay(folder, made or system())
-    assert report.divergence is None, report.divergence
+    replayed(step, companion, folder, made or system())
 
 
 def test_of_plain_events_it_sees_those_alone_that_write_what_it_attends_to(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.deploy.companion_runs import replayed
 
 import worldline as wl
 from worldline.deploy.running.ending import RunEnding
@@ -129,16 +130,7 @@ def run(
     made: wl.System | None = None,
 ) -> Any:
     """Run a step with a companion; return the replay of its recording."""
-
-    async def main() -> None:
-        host = wl.Host(made or system(), record=folder, companions=[companion])
-        async with asyncio.timeout(10), host:
-            await step(host)
-
-    asyncio.run(main())
-    report = wl.replay(folder, made or system())
-    assert report.divergence is None, report.divergence
-    return report
+    return replayed(step, companion, folder, made or system())
 
 
 def test_each_event_is_seen_before_it_and_after_it(tmp_path: Path):

@@ -102,10 +102,7 @@ class ClockedDoor(CollectingDoor):
         timer = self._timer_of.get((part, name))
         if timer is None:
             timer = self._timer_of[part, name] = PendingTimer(part, name, None)
-        if self._pending is None:
-            self.timers.append((timer, after))
-        else:
-            self.change(timer, after)
+        self.change(timer, after)
 
 
 @final

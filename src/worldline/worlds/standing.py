@@ -138,8 +138,11 @@ class Standing:
         self._looks = 0
 
     @property
-    def open_questions(self) -> tuple[Sized, Sized, Sized]:
-        """What is empty as long as every answer is as it was: always the same objects."""
+    def unsettled(self) -> tuple[Sized, Sized, Sized]:
+        """The nodes, forms and answers that may be other ones by now: always these objects.
+
+        All are empty as long as every answer is as it was.
+        """
         return self.own_fields.pending, self.pending, self.spoilt
 
     @property

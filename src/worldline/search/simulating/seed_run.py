@@ -122,7 +122,7 @@ class JudgedRun:
         boots = len(system.ids) if system.boot == "before" else 0
         agenda, instruments = simulation.agenda, self._instruments
         advance, world, last = simulation.advance, simulation.world, question.events
-        unsettled, spoilt, others = self._standing.open_questions
+        nodes, forms, answers = self._standing.unsettled
         watches, has_watches = self._standing.watches, bool(self._watches)
         count, tick, done = 0, 0.0, 0
         until = question.seconds if interval is None else 0.0
@@ -157,7 +157,7 @@ class JudgedRun:
                 # at in the same go.
                 stands = (
                     simulation.alone is not None
-                    and not (unsettled or spoilt or others or watches.is_used)
+                    and not (nodes or forms or answers or watches.is_used)
                     and not has_watches
                     and self._is_sorted
                 )
