@@ -27,6 +27,7 @@ from __future__ import annotations
 import enum
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo._trees import loop_in
 
 BUGS = {
@@ -230,9 +231,7 @@ def system(
     ValueError
         If there is no bug of such a name.
     """
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"no bug {unknown[0]!r}; there are {', '.join(SWITCHES)}")
+    check_names("bug", bugs, SWITCHES)
     ids = wl.ids(*[f"n{i}" for i in range(size)])
     return wl.System(
         nodes={

@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 
 SWITCHES = ("cb1", "cb2", "wids1", "wids2")
 """``cb1``, ``wids1``: the last promise decides, not that of the highest round.
@@ -316,9 +317,7 @@ def refuse_nonsense(
     size: int, leaders: int, start: str, driver: str, bugs: tuple[str, ...]
 ) -> None:
     """Raise ValueError for parameters of `system` that fit no system."""
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
+    check_names("bug", bugs, SWITCHES)
     if start not in ("", "chosen"):
         raise ValueError(f"start={start!r}: say 'chosen' or nothing")
     if driver not in ("calls", "sleeps"):

@@ -35,6 +35,7 @@ from __future__ import annotations
 import enum
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 
 BUGS = {
     "macemc": {
@@ -311,9 +312,7 @@ def system(
     ValueError
         If there is no bug of such a name.
     """
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"no bug {unknown[0]!r}; there are {', '.join(SWITCHES)}")
+    check_names("bug", bugs, SWITCHES)
     (network,) = wl.ids("network")
     tcp = SimulatorTCP(
         queues=[[[] for _ in range(hosts)] for _ in range(hosts)],

@@ -22,12 +22,12 @@ C. Scott, A. Panda, V. Brajkovic, G. Necula, A. Krishnamurthy and S. Shenker,
 from __future__ import annotations
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo._spark.cluster import (
     DRIVER,
     MASTER,
     NETWORK,
     OTHER_DRIVER,
-    check_bugs,
     workers_of,
 )
 from worldline.zoo._spark.driver import Driver
@@ -76,7 +76,7 @@ def system(
     ValueError
         If a bug is unknown.
     """
-    check_bugs(bugs, SWITCHES)
+    check_names("bug", bugs, SWITCHES)
     ids = workers_of(workers)
     submitted = wl.invoke(Master.request_submit_driver, "submitted")
     return wl.System(

@@ -20,11 +20,11 @@ C. Scott, A. Panda, V. Brajkovic, G. Necula, A. Krishnamurthy and S. Shenker,
 from __future__ import annotations
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo._spark.cluster import (
     DRIVER,
     MASTER,
     NETWORK,
-    check_bugs,
     workers_of,
 )
 from worldline.zoo._spark.driver import Driver
@@ -85,7 +85,7 @@ def system(
     ValueError
         If a bug is unknown.
     """
-    check_bugs(bugs, SWITCHES)
+    check_names("bug", bugs, SWITCHES)
     ids, places = workers_of(workers), [f"host{n}" for n in range(1, hosts + 1)]
     return wl.System(
         {

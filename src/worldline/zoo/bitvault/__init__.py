@@ -39,6 +39,7 @@ from __future__ import annotations
 from typing import Any
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.bitvault.contents import ContentVault, content_of
 from worldline.zoo.bitvault.membership import Membership
 from worldline.zoo.bitvault.properties import GAUGES, PROPERTIES
@@ -94,9 +95,7 @@ def system(
     ValueError
         If a bug is unknown, or a number makes no sense.
     """
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
+    check_names("bug", bugs, SWITCHES)
     if min(size, degree) < 1 or objects < 0 or not 0 < tempo < float("inf"):
         raise ValueError("size, degree and tempo must be positive, objects at least 0")
     if network not in _NETWORKS or content < 0:

@@ -44,6 +44,7 @@ from __future__ import annotations
 from typing import Any
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.bullet.properties import GAUGES, PROPERTIES
 from worldline.zoo.bullet.protocol import Bullet
 from worldline.zoo.bullet.starts import BLOCKS, BUFFER, STARTS, WINDOW, Names, Start
@@ -109,8 +110,8 @@ def system(
     ValueError
         If there is no bug or no start of such a name, or a number is too small.
     """
-    _known("bug", bugs, SWITCHES)
-    _known("start", (start,), ("", *STARTS))
+    check_names("bug", bugs, SWITCHES)
+    check_names("start", (start,), ("", *STARTS))
     begin = STARTS[start] if start else Start(mesh(size, fanout, peers))
     if start:
         blocks, window, buffer = BLOCKS, WINDOW, BUFFER
@@ -154,13 +155,6 @@ def mesh(size: int, fanout: int, peers: int) -> dict[str, tuple[str, ...]]:
 def _driver(ids: Names, name: str, contacts: tuple[str, ...]) -> Any:
     senders = tuple(ids[contact] for contact in contacts)
     return wl.script(ids[name], [wl.invoke(Bullet.download, senders)])
-
-
-def _known(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in known:
-            listed = ", ".join(filter(None, known))
-            raise ValueError(f"no {what} {name!r}; there are {listed}")
 
 
 def _refuse_nonsense(**numbers: int) -> None:

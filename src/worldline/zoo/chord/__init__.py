@@ -57,6 +57,7 @@ Systems", NSDI 2007, section 4.4 and figure 2.
 from __future__ import annotations
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.chord.properties import GAUGES, OF_FINGERS, OF_RING
 from worldline.zoo.chord.protocol import Chord
 from worldline.zoo.chord.ring import key_of, nodes
@@ -136,8 +137,8 @@ def system(
         If there is no bug or no start of such a name, or a number fits no ring.
     """
     _refuse_nonsense(size, bits, keep, contacts)
-    _known("bug", bugs, SWITCHES)
-    _known("start", (start,), ("", *STARTS))
+    check_names("bug", bugs, SWITCHES)
+    check_names("start", (start,), ("", *STARTS))
     names = nodes(size, bits)
     asked, prologue = names[:contacts], []
     if start:
@@ -172,13 +173,6 @@ def system(
         prologue=prologue,
         name="chord",
     )
-
-
-def _known(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in known:
-            listed = ", ".join(filter(None, known))
-            raise ValueError(f"no {what} {name!r}; there are {listed}")
 
 
 def _refuse_nonsense(size: int, bits: int, keep: int, contacts: int) -> None:

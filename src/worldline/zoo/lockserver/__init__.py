@@ -36,6 +36,7 @@ from __future__ import annotations
 from typing import Any
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.lockserver.client import Client, Thread
 from worldline.zoo.lockserver.properties import GAUGES, PROPERTIES
 from worldline.zoo.lockserver.server import Server
@@ -80,9 +81,7 @@ def system(
     ValueError
         If a bug is unknown, or a number too small.
     """
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
+    check_names("bug", bugs, SWITCHES)
     if min(clients, threads, locks, sockets) < 1 or rest < 0:
         raise ValueError(
             "clients, threads, locks and sockets are 1 at least, rest is 0"

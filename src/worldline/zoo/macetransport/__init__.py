@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import Literal
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.macetransport.application import Application
 from worldline.zoo.macetransport.properties import LIVENESS, SAFETY, all_is_acknowledged
 from worldline.zoo.macetransport.protocol import MaceTransport
@@ -115,9 +116,7 @@ def system(
     ValueError
         If there is no bug of such a name, or there are too few nodes or too many.
     """
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"no bug {unknown[0]!r}; there are {', '.join(SWITCHES)}")
+    check_names("bug", bugs, SWITCHES)
     if not 2 <= size <= len(NAMES):
         raise ValueError(f"size={size}: say a number from 2 to {len(NAMES)}")
     ids = wl.ids(*NAMES[:size])

@@ -27,6 +27,7 @@ it would permit loops.
 from __future__ import annotations
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.overcast._properties import PROPERTIES
 from worldline.zoo.overcast._protocol import Overcast
 
@@ -69,9 +70,7 @@ def system(
     ValueError
         If there is no bug of such a name.
     """
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"no bug {unknown[0]!r}; there are {', '.join(SWITCHES)}")
+    check_names("bug", bugs, SWITCHES)
     ids = wl.ids(*[f"n{i}" for i in range(size)])
     given = max_kids, probes, reorganisations, tuple(sorted(bugs))
     return wl.System(

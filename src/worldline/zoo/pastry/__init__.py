@@ -45,6 +45,7 @@ Transition: Finding Liveness Bugs in Systems Code", NSDI 2007, sections 6 and 7.
 from __future__ import annotations
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.pastry.application import Member
 from worldline.zoo.pastry.properties import PROPERTIES
 from worldline.zoo.pastry.protocol import Pastry
@@ -121,8 +122,8 @@ def system(
     space = Space(bits, digit, places=size if even else 0)
     _refuse_nonsense(size, leafset, space)
     names = nodes(size, space)
-    _known("bug", bugs, SWITCHES)
-    _known("node", victims, tuple(node.name for node in names))
+    check_names("bug", bugs, SWITCHES)
+    check_names("node", victims, tuple(node.name for node in names))
     return wl.System(
         {
             node: Member(
@@ -160,12 +161,6 @@ def system(
 def _keys(space: Space, count: int) -> list[Key]:
     """Return keys that lie evenly around the circle."""
     return [(number << space.bits) // count for number in range(count)]
-
-
-def _known(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in known:
-            raise ValueError(f"no {what} {name!r}; there are {', '.join(known)}")
 
 
 def _refuse_nonsense(size: int, leafset: int, space: Space) -> None:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from typing import Literal
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.raft.properties import PROPERTIES
 from worldline.zoo.raft.protocol import Raft
 
@@ -90,9 +91,7 @@ def system(
     ValueError
         If a bug or the network is unknown.
     """
-    unknown = sorted(set(bugs) - set(SWITCHES))
-    if unknown:
-        raise ValueError(f"unknown bugs {unknown}; there are {', '.join(SWITCHES)}")
+    check_names("bug", bugs, SWITCHES)
     if network not in ("", "ordered", "unordered"):
         raise ValueError(f"network={network!r}: say 'ordered' or 'unordered'")
     members = wl.ids(*[f"m{number}" for number in range(1, size + 1)])

@@ -35,6 +35,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import worldline as wl
+from worldline.zoo._parameters import check_names
 from worldline.zoo.macetransport.protocol import MaceTransport
 from worldline.zoo.randtree.eager import EagerRandTree
 from worldline.zoo.randtree.properties import PROPERTIES
@@ -151,8 +152,8 @@ def system(
         If there is no bug or no start of such a name, or nodes would probe all the time,
         or something is asked that there is only on streams.
     """
-    _known("bug", bugs, SWITCHES)
-    _known("start", (start,), ("", *STARTS))
+    check_names("bug", bugs, SWITCHES)
+    check_names("start", (start,), ("", *STARTS))
     if recovery <= 0:
         raise ValueError(f"recovery={recovery:g}: say a number of seconds above 0")
     stacked = transport == "mace"
@@ -203,10 +204,3 @@ def _stacked(
 def _driver(ids: Mapping[str, wl.NodeId], name: str, peers: tuple[str, ...]) -> Any:
     known = tuple(ids[peer] for peer in peers)
     return wl.script(ids[name], [wl.invoke(RandTree.join_overlay, known)])
-
-
-def _known(what: str, names: tuple[str, ...], known: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in known:
-            listed = ", ".join(filter(None, known))
-            raise ValueError(f"no {what} {name!r}; there are {listed}")
