@@ -6,6 +6,7 @@ the state of all nodes, as of a recording of them all.
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
@@ -74,7 +75,8 @@ class Judge:
             while simulation.advance(until):
                 event = simulation.event
                 if self.actions % _KEPT == 0:
-                    keep()  # the tables of predictions
+                    gc.collect()  # what predictions have left behind does not last
+                    keep()  # but their tables do
                 if event.kind is not Kind.START:
                     self.actions += 1
                 self._look()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
+from worldline.engine.room import give_back
 from worldline.worlds.lasting import lasting, made_to_last
 
 
@@ -63,3 +64,16 @@ def test_garbage_is_collected_again_afterwards():
     with made_to_last():
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_what_was_to_last_and_is_left_by_all_is_given_back():
+    with lasting() as keep:
+        knot = Knot()
+        keep()
+        seen = weakref.ref(knot)
+        del knot
+        gc.collect()
+        assert seen() is not None
+        give_back()
+        assert seen() is None
+        assert gc.get_freeze_count() > 0

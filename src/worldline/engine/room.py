@@ -89,8 +89,15 @@ def free() -> int | None:
 
 
 def give_back() -> None:
-    """Free what nothing refers to any more, and return it to the system if possible."""
+    """Free what nothing refers to any more, and return it to the system if possible.
+
+    Also of what was made to last, as far as nothing refers to that any more either.
+    """
+    is_frozen = gc.get_freeze_count() > 0
+    gc.unfreeze()
     gc.collect()
+    if is_frozen:
+        gc.freeze()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)  # of glibc
 

@@ -23,5 +23,5 @@ SYSTEM = words.system()
     ],
 )
 def test_faults_are_those_that_were_given(faults: wl.Faults | str | None):
-    given = SteeringOptions(max_states=7, repeat_cost=None, faults=faults, exact=True)
+    given = SteeringOptions(max_states=7, repeat_cost=None, faults=faults)
     assert options_of(SYSTEM, spelt_options(given)) == given

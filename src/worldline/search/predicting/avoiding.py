@@ -15,40 +15,48 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
 from typing import final
 
 from worldline.engine.bounds import Bounds
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event, Schedule
 from worldline.model.filters import EventFilter
-from worldline.model.kinds import Kind
+from worldline.model.kinds import Kind, Origin
 from worldline.runs.start import Beginning
 from worldline.search.predicting.paths import KnownPath
 from worldline.search.predicting.predictor import Predictor
 from worldline.search.predicting.report import Prediction, PredictReport
 
 MOST = 3
-"""Filters that are tried for one prediction, and that stand together against it."""
+"""Steps of a run of which filters are tried, and filters that stand together against it."""
 
 
-def candidates(
-    schedule: Schedule, node: NodeId, *, exact: bool = False
-) -> tuple[EventFilter, ...]:
+def candidates(schedule: Schedule, node: NodeId) -> tuple[EventFilter, ...]:
     """Return the filters of a node that block a step of a run, the best first.
 
-    Those of messages and timers in the order of the run, then those of calls; three at
-    most. A run that starts otherwise is not met at all, so the first comes first.
-
-    Parameters
-    ----------
-    exact
-        Whether each blocks a message with that content alone.
+    Those of messages and timers in the order of the run, then those of calls; of three
+    steps at most. A run that starts otherwise is not met at all, so the first comes first.
+    If a fault has to happen before a step, the filter that blocks its content alone comes
+    before the one that blocks any: the fault may never come, and what is like that step
+    may be what a node does all day.
     """
-    events = [event for event, _ in schedule if event.node == node]
-    rather = [event for event in events if _is_refused_rather(event)]
-    calls = [event for event in events if event.kind is Kind.CALL]
-    made = [EventFilter.of(event, exact=exact) for event in (*rather, *calls)]
-    return tuple(dict.fromkeys(made))[:MOST]
+    before, refusable = False, list[tuple[bool, bool, Event]]()
+    for event, _ in schedule:
+        before |= needs_fault(event)
+        if event.node == node and event.kind is Kind.CALL:
+            refusable.append((True, before, event))
+        elif event.node == node and _is_refused_rather(event):
+            refusable.append((False, before, event))
+    refusable.sort(key=itemgetter(0))
+    steps = dict[EventFilter, tuple[EventFilter, ...]]()
+    for _, is_precaution, event in refusable:
+        any_content = EventFilter.of(event)
+        exact = (EventFilter.of(event, exact=True),) if is_precaution else ()
+        steps.setdefault(any_content, exact)
+    chosen = islice(steps.items(), MOST)
+    return tuple(dict.fromkeys(one for any_, exact in chosen for one in (*exact, any_)))
 
 
 def first_who_can_act(schedule: Schedule, nodes: Collection[NodeId]) -> NodeId | None:
@@ -152,7 +160,6 @@ def trials(
     prediction: Prediction,
     node: NodeId,
     *,
-    exact: bool = False,
     path: KnownPath | None = None,
 ) -> Iterator[FilterTrial]:
     """Try the filters of a node against a prediction, up to what helps.
@@ -166,7 +173,7 @@ def trials(
     path
         The prediction as a known path, if there is one already.
     """
-    possible = candidates(prediction.schedule, node, exact=exact)
+    possible = candidates(prediction.schedule, node)
     if not possible:
         return
     path = path or KnownPath.of(
@@ -178,10 +185,10 @@ def trials(
         yield trial
         if trial.helps:
             return
-        if trial.past and passed is None:
+        if trial.past and passed is None and one.content is None:
             passed = trial
     while passed is not None and len(passed.filters) < MOST:
-        more = candidates(passed.past, node, exact=exact)
+        more = [one for one in candidates(passed.past, node) if one.content is None]
         others = [one for one in more if one not in passed.filters]
         if not others:
             return
@@ -189,6 +196,11 @@ def trials(
         trial = tried(predictor, begin, report, prediction, filters, path)
         yield trial
         passed = trial if trial.past and not trial.helps else None
+
+
+def needs_fault(event: Event) -> bool:
+    """Say whether an event is a fault that need not come."""
+    return event.kind.origin is Origin.FAULT and bool(event.kind.budgets)
 
 
 def _is_refused_rather(event: Event) -> bool:

@@ -200,7 +200,6 @@ def spelt_options(options: SteeringOptions) -> bytes:
             options.repeat_cost,
             _spelt_faults(faults) if isinstance(faults, Faults) else faults,
             options.filters,
-            options.exact,
         ]
     )
 
@@ -220,8 +219,8 @@ def options_of(system: System, options: bytes) -> SteeringOptions:
     Malformed
         If they are none.
     """
-    mode, states, cost, faults, filters, exact = listed(
-        unpack(options), str, int, int | None, str | list | None, bool, bool
+    mode, states, cost, faults, filters = listed(
+        unpack(options), str, int, int | None, str | list | None, bool
     )
     if isinstance(faults, list):
         record, cuts = listed(faults, dict, list | None)
@@ -232,7 +231,6 @@ def options_of(system: System, options: bytes) -> SteeringOptions:
         repeat_cost=cost,
         faults=faults,
         filters=filters,
-        exact=exact,
     )
 
 

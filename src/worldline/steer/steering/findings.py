@@ -11,7 +11,7 @@ from worldline.model.data.identity import NodeId
 from worldline.model.events import Schedule
 from worldline.model.filters import EventFilter
 from worldline.model.foreseen import Action
-from worldline.model.kinds import Origin
+from worldline.search.predicting.avoiding import needs_fault
 from worldline.search.predicting.paths import KnownPath
 from worldline.trace.records import Trace
 
@@ -60,7 +60,7 @@ class ForeseenFailure:
         for event, _ in self.schedule:
             if any(one.matches(event) for one in self.filters):
                 return False
-            if event.kind.origin is Origin.FAULT and event.kind.budgets:
+            if needs_fault(event):
                 return True
         return False
 

@@ -62,8 +62,6 @@ class SteeringOptions:
         them: to measure what one does without the other.
     on_unseen
         Whether an event is allowed whose effect on a property is unknown.
-    exact
-        Whether a filter blocks the content that was predicted alone.
     """
 
     mode: SteeringMode = SteeringMode.STEER
@@ -77,7 +75,6 @@ class SteeringOptions:
     filters: bool = True
     immediate: bool = True
     on_unseen: Literal["allow", "refuse"] = "allow"
-    exact: bool = False
 
     @classmethod
     def of(

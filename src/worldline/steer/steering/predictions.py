@@ -157,7 +157,7 @@ class SnapshotPredictions:
         name, cost = path.property, len(schedule)
         if not self._options.installs:
             return ForeseenFailure(me, name, schedule, cost, "reported")
-        for one in candidates(schedule, me, exact=self._options.exact):
+        for one in candidates(schedule, me):
             if fails_again(begin, path, [one]) is None:
                 return ForeseenFailure(me, name, schedule, cost, "filter", (one,))
         return None
@@ -196,10 +196,7 @@ class SnapshotPredictions:
         if not self._options.installs:
             return "reported", ()
         action: Action = "elsewhere"
-        exact = self._options.exact
-        for trial in trials(
-            self._predictor, begin, report, prediction, me, exact=exact, path=path
-        ):
+        for trial in trials(self._predictor, begin, report, prediction, me, path=path):
             if trial.helps:
                 return "filter", trial.filters
             action = "unhelpful"
