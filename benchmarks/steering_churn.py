@@ -186,6 +186,7 @@ def line(churn: Churn, setting: Setting, found: ChurnRun) -> str:
     row, counts = setting.row, found.counts
     predicts, checks = row in PREDICTING, row in ("check", "steer")
     mean, spread = mean_and_spread(found.joins)
+    error = spread / max(1, len(found.joins)) ** 0.5
     cells = [
         f"{churn}",
         row,
@@ -198,7 +199,7 @@ def line(churn: Churn, setting: Setting, found: ChurnRun) -> str:
         f"{counts['refused']:,}" if checks else "",
         f"{found.begun:,}" if checks else "",
         "" if row == "off" else f"{found.changed / found.actions:.2%}",
-        f"{mean:.2f}",
+        f"{mean:.2f} ± {error:.2f}",
         f"{spread:.2f}",
     ]
     return f"| {' | '.join(cells)} |"

@@ -1,6 +1,7 @@
 """Filters: what a node refuses for a while, because it may end in a violation.
 
-A filter is as coarse as what it blocks has to be: a handler, and of a message the sender.
+A filter is as coarse as what it blocks has to be: a handler, of a message the sender, and
+where that is enough the content.
 
 References
 ----------

@@ -368,4 +368,5 @@ def _said(blocking: EventFilter) -> str:
 def described(blocking: EventFilter) -> str:
     """Return what a filter blocks, in words."""
     who = "" if blocking.peer is None else f" from {blocking.peer}"
-    return f"{blocking.kind.value} {blocking.name}{who}"
+    what = "" if blocking.content is None else " with this content"
+    return f"{blocking.kind.value} {blocking.name}{who}{what}"
