@@ -14,7 +14,8 @@ from worldline.model.events import LOST, Event
 from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.snapshots.keeper import Snapshots
-from worldline.steer.snapshots.letters import SnapshotLetter, read
+from worldline.steer.snapshots.letter_bytes import read
+from worldline.steer.snapshots.letters import SnapshotLetter
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.worlds.companions import Companion

@@ -10,19 +10,21 @@ from tests.steer.snapshots.posting import Post
 
 import worldline as wl
 from worldline.steer.snapshots.channels import MOST_TAIL, MOST_UNTOLD
+from worldline.steer.snapshots.letter_bytes import write
 from worldline.steer.snapshots.letters import (
+    ANEW,
+    BESIDE,
+    MORE,
     Busy,
     Gone,
     Received,
-    Relay,
-    Relayed,
     Reply,
     Request,
-    Same,
     SnapshotLetter,
-    write,
+    Told,
 )
 from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.packing import packed
 from worldline.worlds.access_links import size_of
 
 WORD = chatter.Word(1)
@@ -61,11 +63,9 @@ def test_what_has_not_changed_is_not_sent_again():
         post.letters.clear()
         post.change(0)
         post.wait(1.0)
-    answers = [
-        letter for _, _, letter in post.letters if not isinstance(letter, Request)
-    ]
-    assert len([one for one in answers if isinstance(one, Same)]) == 4
-    (one, other) = [one for one in answers if isinstance(one, Reply)]
+    answers = post.sent(Reply)
+    assert len([one for one in answers if not one.told]) == 4
+    (one,), (other,) = [one.told for one in answers if one.told]
     assert one.is_difference
     assert one.body == other.body
 
@@ -169,7 +169,7 @@ def test_a_share_of_what_is_sent_is_kept():
 def test_what_is_no_letter_is_counted():
     post = settled(streams(QUIET))
     post.snapshots.heard(post.lives[0], post.system.ids[1], b"\xc1")
-    post.snapshots.heard(post.lives[0], post.system.ids[1], b"\x92\x07\x63")
+    post.snapshots.heard(post.lives[0], post.system.ids[1], b"\x03\x07\x63")
     assert post.snapshots.counts[post.system.ids[0]].malformed == 2
 
 
@@ -180,7 +180,7 @@ def test_a_checkpoint_that_is_none_makes_its_node_absent():
     (request,) = [one for s, d, one in post.letters if (s, d) == (0, 1)]
     assert isinstance(request, Request)
     post.wait(0.2)
-    bad = Reply(request.gather, request.number, False, b"nonsense")
+    bad = Reply(request.gather, 0, (Told(1, 0, False, b"nonsense"),))
     post.snapshots.heard(post.lives[0], post.system.ids[1], write(bad))
     (taken,) = [one for one in post.taken if one.node == 0]
     assert set(taken.members) == {0, 2}
@@ -407,21 +407,23 @@ def test_the_neighbours_of_neighbours_are_asked_too(network: wl.Streams | wl.Dat
     assert set(taken.members) == {0, 1, 2}
 
 
-def test_who_has_no_connection_is_asked_through_the_neighbour():
+def test_a_neighbour_asks_those_beside_it_once_and_tells_of_them():
     post = row(3, wl.streams())
-    post.change(0)
-    post.wait(1.0)
-    assert post.sent(Relay)
-    assert post.sent(Relayed)
+    for _ in range(2):
+        post.letters.clear()
+        post.change(0)
+        post.wait(1.0)
+    asked = [(src, dst) for src, dst, one in post.letters if isinstance(one, Request)]
+    assert sorted(asked) == [(0, 1), (1, 2), (1, 2)]  # once for itself, as it has news
 
 
 @pytest.mark.parametrize("named", [(1, 2), (2, 1)])
-def test_who_is_named_but_has_no_connection_is_asked_through_a_neighbour(
+def test_who_is_named_but_has_no_connection_is_told_of_by_a_neighbour(
     named: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ):
     post = row(3, wl.streams())
     keeper: Any = post.snapshots._keepers[post.system.ids[0]]
-    monkeypatch.setattr(keeper, "_neighbours", lambda: named)
+    monkeypatch.setattr(keeper, "neighbours", lambda: named)
     absent = keeper.counts.absent
     post.change(0)
     post.wait(1.0)
@@ -448,9 +450,9 @@ def test_an_answer_that_names_nobody_is_refused(
     post = row(3, network)
 
     def lies(src: int, dst: int, letter: SnapshotLetter) -> bool:
-        if not isinstance(letter, Reply | Same):
+        if not isinstance(letter, Reply):
             return True
-        told = write(letter._replace(neighbours=(nobody,)))
+        told = write(letter._replace(told=(Told(nobody, 0),)))
         post.companion.heard(post.lives[dst], post.system.ids[src], told)
         return False
 
@@ -475,3 +477,117 @@ def test_what_has_come_is_known_before_a_snapshot_is_complete():
     assert after[1].number > before[1].number
     assert after[2] is before[2]
     assert post.snapshots.records(me) is after
+
+
+def test_what_is_beside_a_neighbour_and_has_not_changed_is_not_told_again():
+    post = row(3, wl.streams())
+    for _ in range(3):
+        post.letters.clear()
+        post.change(0)
+        post.wait(1.0)
+    taken = [one for one in post.taken if one.node == 0]
+    assert all(set(one.members) == {0, 1, 2} for one in taken)
+    letters = [one for _, dst, one in post.letters if dst == 0]
+    early, *late = [one for one in letters if isinstance(one, Reply)]
+    assert early == Reply(early.gather, MORE)
+    assert late == [Reply(early.gather)]
+
+
+def test_with_news_a_neighbour_tells_of_itself_before_it_asks_others():
+    post = row(3, wl.streams())
+    me = post.system.ids[0]
+    post.delay = lambda src, dst, letter: 0.4 if src == 2 else 0.05
+    post.lives[1].node.seen += 1
+    post.change(0)
+    post.wait(0.2)
+    assert post.snapshots.records(me)[1].local[2] == 1
+    assert [one for one in post.taken if one.node == 0] == []
+    post.wait(0.4)
+    (taken,) = [one for one in post.taken if one.node == 0]
+    assert set(taken.members) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
+)
+def test_who_does_not_answer_a_neighbour_is_absent_after_a_second(
+    network: wl.Streams | wl.Datagrams,
+):
+    post = row(4, network)
+    post.keep = lambda src, dst, letter: src != 2
+    post.change(0)
+    post.wait(0.9)
+    assert [one for one in post.taken if one.node == 0] == []
+    post.wait(0.3)
+    (taken,) = [one for one in post.taken if one.node == 0]
+    assert set(taken.members) == {0, 1}
+
+
+def test_who_asks_itself_is_told_of_by_nobody_else():
+    """So that a neighbour that lies can lie about no other of one's neighbours."""
+    post = ring()
+    post.change(0)
+    post.wait(1.0)
+    assert post.sent(Request)[0].flags & BESIDE
+    told = {
+        one.node
+        for src, dst, letter in post.letters
+        if (src, dst) == (1, 0) and isinstance(letter, Reply)
+        for one in letter.told
+    }
+    assert told <= {1}
+    post.taken.clear()
+    lies = lies_about(post, 2)
+    post.change(0)
+    post.wait(2.5)
+    (taken,) = [one for one in post.taken if one.node == 0]
+    assert lies
+    assert set(taken.members) == {0, 1}
+
+
+def ring() -> Post:
+    """Three nodes, each with the next: with hops=2 all know all."""
+    ids = wl.ids("n0", "n1", "n2")
+    nodes = {ids[n]: Both((ids[(n + 1) % 3], ids[(n + 2) % 3])) for n in range(3)}
+    system = wl.System(nodes, network=wl.streams(), name="ring")
+    post = Post(system, QUIET, connect=False)
+    post.open = {frozenset({0, 1}), frozenset({1, 2}), frozenset({2, 0})}
+    return settled(post)
+
+
+@wl.node
+class Both:
+    """Knows two others, and wants to know whom they know."""
+
+    others: tuple[wl.NodeId, ...]
+    seen: int = 0
+
+    @wl.neighbours(hops=2)
+    def near(self) -> list[wl.NodeId]:
+        return list(self.others)
+
+    @wl.on(Hello)
+    def hello(self, ctx: wl.Context, src: wl.NodeId, msg: Hello) -> None:
+        self.seen += 1
+
+
+def lies_about(post: Post, whom: int) -> list[Reply]:
+    """Let node 1 say of another one, which is silent, that it has seen very much."""
+    lies: list[Reply] = []
+
+    def keep(src: int, dst: int, letter: SnapshotLetter) -> bool:
+        if src != 1 or dst != 0 or not isinstance(letter, Reply):
+            return src != whom
+        post.lives[whom].node.seen = 99
+        spelt = post.snapshots._setting.bytes
+        body = spelt.pack(post.snapshots.record_now(post.lives[whom]), whom)
+        post.lives[whom].node.seen = 0
+        own = spelt.pack(post.snapshots.record_now(post.lives[1]), 1)
+        told = (Told(1, 0, False, packed(own)), Told(whom, 0, False, packed(body, own)))
+        lie = Reply(letter.gather, ANEW, told)
+        lies.append(lie)
+        post.companion.heard(post.lives[dst], post.system.ids[src], write(lie))
+        return False
+
+    post.keep = keep
+    return lies

@@ -51,7 +51,8 @@ class Snapshots(Companion):
         asked no more; otherwise that is raised.
     """
 
-    name = "snapshots"
+    name = "s"
+    """A byte of each letter."""
 
     def __init__(
         self,
