@@ -182,3 +182,11 @@ class Post:
     def sent(self, kind: type[SnapshotLetter]) -> list[Any]:
         """Return the letters of a kind that were sent so far."""
         return [letter for _, _, letter in self.letters if isinstance(letter, kind)]
+
+    def to(self, dst: int, kind: type[SnapshotLetter] | None = None) -> list[Any]:
+        """Return the letters, or those of a kind, that were sent to a node so far."""
+        return [
+            letter
+            for _, other, letter in self.letters
+            if other == dst and (kind is None or isinstance(letter, kind))
+        ]

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from tests.steer.snapshots import chatter
 from tests.steer.snapshots.posting import Post
+from tests.steer.snapshots.rows import QUIET, row, settled
 
 import worldline as wl
 from worldline.steer.snapshots.channels import MOST_TAIL, MOST_UNTOLD
 from worldline.steer.snapshots.letter_bytes import write
 from worldline.steer.snapshots.letters import (
-    ANEW,
-    BESIDE,
-    MORE,
     Busy,
     Gone,
     Received,
     Reply,
     Request,
-    SnapshotLetter,
     Told,
 )
 from worldline.steer.snapshots.options import GatherOptions
-from worldline.steer.snapshots.packing import packed
 from worldline.worlds.access_links import size_of
 
 WORD = chatter.Word(1)
-QUIET = GatherOptions(interval=1000.0)
 
 
 def streams(options: GatherOptions | None = None, *, size: int = 3) -> Post:
@@ -37,14 +30,6 @@ def streams(options: GatherOptions | None = None, *, size: int = 3) -> Post:
 
 def datagrams(options: GatherOptions | None = None, *, size: int = 3) -> Post:
     return Post(chatter.system(wl.datagrams(), size), options, connect=False)
-
-
-def settled(post: Post, seconds: float = 5.0) -> Post:
-    """What the first gathers of all nodes leave behind."""
-    post.wait(seconds)
-    post.taken.clear()
-    post.letters.clear()
-    return post
 
 
 def test_a_snapshot_has_the_node_and_those_it_is_connected_with():
@@ -359,235 +344,3 @@ def test_peers_of_datagrams_are_neighbours_for_half_a_minute():
     post.taken.clear()
     post.change(0)
     assert set(post.taken[0].members) == {0}
-
-
-# --------------------------------------------------------------------------- two hops
-
-
-@wl.message
-class Hello:
-    number: int
-
-
-@wl.node
-class Link:
-    """Knows the next in a row, and wants to know whom that one knows."""
-
-    next: wl.NodeId | None = None
-    seen: int = 0
-
-    @wl.neighbours(hops=2)
-    def near(self) -> list[wl.NodeId | None]:
-        return [self.next]
-
-    @wl.on(Hello)
-    def hello(self, ctx: wl.Context, src: wl.NodeId, msg: Hello) -> None:
-        self.seen += 1
-
-
-def row(size: int, network: wl.Streams | wl.Datagrams) -> Post:
-    ids = wl.ids(*[f"n{number}" for number in range(size)])
-    nodes = {
-        node: Link(ids[number + 1] if number + 1 < size else None)
-        for number, node in enumerate(ids)
-    }
-    post = Post(wl.System(nodes, network=network, name="row"), QUIET, connect=False)
-    post.open = {frozenset({n, n + 1}) for n in range(size - 1)}
-    return settled(post)
-
-
-@pytest.mark.parametrize(
-    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
-)
-def test_the_neighbours_of_neighbours_are_asked_too(network: wl.Streams | wl.Datagrams):
-    post = row(4, network)
-    post.change(0)
-    post.wait(1.0)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0, 1, 2}
-
-
-def test_a_neighbour_asks_those_beside_it_once_and_tells_of_them():
-    post = row(3, wl.streams())
-    for _ in range(2):
-        post.letters.clear()
-        post.change(0)
-        post.wait(1.0)
-    asked = [(src, dst) for src, dst, one in post.letters if isinstance(one, Request)]
-    assert sorted(asked) == [(0, 1), (1, 2), (1, 2)]  # once for itself, as it has news
-
-
-@pytest.mark.parametrize("named", [(1, 2), (2, 1)])
-def test_who_is_named_but_has_no_connection_is_told_of_by_a_neighbour(
-    named: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-):
-    post = row(3, wl.streams())
-    keeper: Any = post.snapshots._keepers[post.system.ids[0]]
-    monkeypatch.setattr(keeper, "neighbours", lambda: named)
-    absent = keeper.counts.absent
-    post.change(0)
-    post.wait(1.0)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0, 1, 2}
-    assert keeper.counts.absent == absent
-
-
-def test_a_neighbour_without_a_connection_is_absent():
-    post = row(3, wl.streams())
-    post.open.clear()
-    post.change(0)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0}
-
-
-@pytest.mark.parametrize(
-    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
-)
-@pytest.mark.parametrize("nobody", [3, 1 << 40])
-def test_an_answer_that_names_nobody_is_refused(
-    network: wl.Streams | wl.Datagrams, nobody: int
-):
-    post = row(3, network)
-
-    def lies(src: int, dst: int, letter: SnapshotLetter) -> bool:
-        if not isinstance(letter, Reply):
-            return True
-        told = write(letter._replace(told=(Told(nobody, 0),)))
-        post.companion.heard(post.lives[dst], post.system.ids[src], told)
-        return False
-
-    post.keep = lies
-    post.change(0)
-    post.wait(5.0)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0}
-    assert post.snapshots.counts[post.system.ids[0]].malformed
-
-
-def test_what_has_come_is_known_before_a_snapshot_is_complete():
-    post = settled(row(3, wl.datagrams()))
-    me = post.system.ids[0]
-    before = post.snapshots.records(me)
-    assert post.snapshots.records(me) is before
-    post.keep = lambda src, dst, letter: src != 2
-    post.change(1)
-    post.change(0)
-    post.wait(0.3)
-    after = post.snapshots.records(me)
-    assert after[1].number > before[1].number
-    assert after[2] is before[2]
-    assert post.snapshots.records(me) is after
-
-
-def test_what_is_beside_a_neighbour_and_has_not_changed_is_not_told_again():
-    post = row(3, wl.streams())
-    for _ in range(3):
-        post.letters.clear()
-        post.change(0)
-        post.wait(1.0)
-    taken = [one for one in post.taken if one.node == 0]
-    assert all(set(one.members) == {0, 1, 2} for one in taken)
-    letters = [one for _, dst, one in post.letters if dst == 0]
-    early, *late = [one for one in letters if isinstance(one, Reply)]
-    assert early == Reply(early.gather, MORE)
-    assert late == [Reply(early.gather)]
-
-
-def test_with_news_a_neighbour_tells_of_itself_before_it_asks_others():
-    post = row(3, wl.streams())
-    me = post.system.ids[0]
-    post.delay = lambda src, dst, letter: 0.4 if src == 2 else 0.05
-    post.lives[1].node.seen += 1
-    post.change(0)
-    post.wait(0.2)
-    assert post.snapshots.records(me)[1].local[2] == 1
-    assert [one for one in post.taken if one.node == 0] == []
-    post.wait(0.4)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0, 1, 2}
-
-
-@pytest.mark.parametrize(
-    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
-)
-def test_who_does_not_answer_a_neighbour_is_absent_after_a_second(
-    network: wl.Streams | wl.Datagrams,
-):
-    post = row(4, network)
-    post.keep = lambda src, dst, letter: src != 2
-    post.change(0)
-    post.wait(0.9)
-    assert [one for one in post.taken if one.node == 0] == []
-    post.wait(0.3)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0, 1}
-
-
-def test_who_asks_itself_is_told_of_by_nobody_else():
-    """So that a neighbour that lies can lie about no other of one's neighbours."""
-    post = ring()
-    post.change(0)
-    post.wait(1.0)
-    assert post.sent(Request)[0].flags & BESIDE
-    told = {
-        one.node
-        for src, dst, letter in post.letters
-        if (src, dst) == (1, 0) and isinstance(letter, Reply)
-        for one in letter.told
-    }
-    assert told <= {1}
-    post.taken.clear()
-    lies = lies_about(post, 2)
-    post.change(0)
-    post.wait(2.5)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert lies
-    assert set(taken.members) == {0, 1}
-
-
-def ring() -> Post:
-    """Three nodes, each with the next: with hops=2 all know all."""
-    ids = wl.ids("n0", "n1", "n2")
-    nodes = {ids[n]: Both((ids[(n + 1) % 3], ids[(n + 2) % 3])) for n in range(3)}
-    system = wl.System(nodes, network=wl.streams(), name="ring")
-    post = Post(system, QUIET, connect=False)
-    post.open = {frozenset({0, 1}), frozenset({1, 2}), frozenset({2, 0})}
-    return settled(post)
-
-
-@wl.node
-class Both:
-    """Knows two others, and wants to know whom they know."""
-
-    others: tuple[wl.NodeId, ...]
-    seen: int = 0
-
-    @wl.neighbours(hops=2)
-    def near(self) -> list[wl.NodeId]:
-        return list(self.others)
-
-    @wl.on(Hello)
-    def hello(self, ctx: wl.Context, src: wl.NodeId, msg: Hello) -> None:
-        self.seen += 1
-
-
-def lies_about(post: Post, whom: int) -> list[Reply]:
-    """Let node 1 say of another one, which is silent, that it has seen very much."""
-    lies: list[Reply] = []
-
-    def keep(src: int, dst: int, letter: SnapshotLetter) -> bool:
-        if src != 1 or dst != 0 or not isinstance(letter, Reply):
-            return src != whom
-        post.lives[whom].node.seen = 99
-        spelt = post.snapshots._setting.bytes
-        body = spelt.pack(post.snapshots.record_now(post.lives[whom]), whom)
-        post.lives[whom].node.seen = 0
-        own = spelt.pack(post.snapshots.record_now(post.lives[1]), 1)
-        told = (Told(1, 0, False, packed(own)), Told(whom, 0, False, packed(body, own)))
-        lie = Reply(letter.gather, ANEW, told)
-        lies.append(lie)
-        post.companion.heard(post.lives[dst], post.system.ids[src], write(lie))
-        return False
-
-    post.keep = keep
-    return lies

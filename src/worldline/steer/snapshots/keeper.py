@@ -52,7 +52,8 @@ class Snapshots(Companion):
     """
 
     name = "s"
-    """A byte of each letter."""
+    """A byte of each letter. Where letters are others, so is this: who writes others is not
+    heard then, and so absent, rather than misunderstood."""
 
     def __init__(
         self,

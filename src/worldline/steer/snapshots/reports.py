@@ -25,6 +25,9 @@ _MOST_BYTES = 64 * LARGEST
 MOST_UNPACKED = 4 * LARGEST
 """Bytes of all checkpoints that one reply tells."""
 
+_MOST_FIRST = 32
+"""Peers whose first checkpoints of a number are remembered."""
+
 _INDEX = 4
 
 
@@ -139,7 +142,7 @@ class FirstCheckpoints:
         """Remember what a peer has answered that was asked for a number."""
         self._found.pop(peer, None)
         self._found[peer] = number, found
-        if len(self._found) > _MOST_PEERS:
+        if len(self._found) > _MOST_FIRST:
             del self._found[next(iter(self._found))]
 
     def of(self, peer: int, number: int) -> Found | None:
