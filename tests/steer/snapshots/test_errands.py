@@ -243,7 +243,8 @@ def test_of_very_many_that_ask_most_are_told_what_is_known():
     assert len(post.to(1, Reply)) == 100 - _MOST_WAITING
     post.wait(1.1)
     assert len(post.to(1, Reply)) == 100
-    assert errands._waiting == errands._gathers == {}
+    assert not errands._waiting
+    assert not errands._gathers
     post.letters.clear()
     for n in range(100):
         ask(post, 1, 0, 200 + n, gather=n)

@@ -25,6 +25,7 @@ from worldline.steer.snapshots.letters import (
     ANEW,
     BESIDE,
     BUT,
+    HAVE,
     MORE,
     NEWS,
     Busy,
@@ -66,14 +67,14 @@ messages = st.builds(chatter.Word, st.integers()) | st.builds(
 bodies = st.binary(max_size=200)
 named = st.lists(numbers, max_size=16).map(tuple)
 ahead = st.integers(0, (MOST_NUMBER >> 2) - 1)
-told = st.builds(Told, numbers, ahead) | st.builds(
+told = st.builds(Told, numbers, ahead, st.just(False), st.just(b"")) | st.builds(
     Told, numbers, ahead, st.booleans(), bodies.filter(bool)
 )
 ends = st.none() | st.builds(HeardEnd, numbers, numbers)
 some_letters: st.SearchStrategy[SnapshotLetter] = st.one_of(
     st.builds(
         Request,
-        *(numbers, numbers, st.just(b"") | st.binary(min_size=8, max_size=8)),
+        *(numbers, numbers, st.just(b"") | st.binary(min_size=HAVE, max_size=HAVE)),
         *(st.integers(0, BUT - 1), numbers, numbers, st.just(())),
     ),
     st.builds(
@@ -148,7 +149,7 @@ def test_a_difference_is_small():
 
 
 def test_a_request_and_its_answer_are_a_few_bytes():
-    assert len(write(Request(5, 500, bytes(8), NEWS))) == 12
+    assert len(write(Request(5, 500, bytes(HAVE), NEWS))) == 8
     assert len(write(Reply(5))) == 2
 
 
@@ -188,7 +189,7 @@ def a_record() -> MemberRecord:
 
 BODY = BYTES.pack(a_record(), 0)
 WRITTEN = [
-    write(Request(1, 2, bytes(DIGEST), NEWS | BESIDE | BUT, 1, 4, (2, 3))),
+    write(Request(1, 2, bytes(HAVE), NEWS | BESIDE | BUT, 1, 4, (2, 3))),
     write(Reply(1, ANEW, (Told(0, 2, False, packed(BODY)), Told(1, 0, True, b"a")))),
     write(Reply(1, MORE, (Told(0, 2), Told(1, 9)), (1, 2))),
     write(Gone(1, 2)),

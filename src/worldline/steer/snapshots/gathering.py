@@ -25,7 +25,14 @@ from worldline.steer.snapshots.letters import (
 from worldline.steer.snapshots.log import KeptCheckpoint
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord
-from worldline.steer.snapshots.reports import Found, Report, Reports, Said, said_by
+from worldline.steer.snapshots.reports import (
+    NO_REPORT,
+    Found,
+    Report,
+    Reports,
+    Said,
+    said_by,
+)
 from worldline.trace.json_checks import Malformed
 
 _NAMES = 128
@@ -181,6 +188,7 @@ class Gather:
                 raise Malformed("", "a reply without a checkpoint of who sends it")
             self._keep(peer, found)
         except Malformed:
+            self._known.know(peer, NO_REPORT)
             self.leave_out(peer)
             raise
         if not has_more:

@@ -14,6 +14,7 @@ from worldline.steer.snapshots.letters import (
     ANEW,
     BESIDE,
     BUT,
+    HAVE,
     MORE,
     NEWS,
     Busy,
@@ -24,7 +25,6 @@ from worldline.steer.snapshots.letters import (
     SnapshotLetter,
     Told,
 )
-from worldline.steer.snapshots.log import DIGEST
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.record_bytes import is_number
 from worldline.trace.json_checks import Malformed
@@ -203,7 +203,7 @@ class _Left:
 
 def _request(left: _Left, flags: int) -> Request:
     gather, number = left.number(), left.number()
-    have = left.bytes(DIGEST) if flags & _HAS else b""
+    have = left.bytes(HAVE) if flags & _HAS else b""
     life = received = 0
     if flags & _ACKNOWLEDGES:
         life, received = left.number(), left.number()

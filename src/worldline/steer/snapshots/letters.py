@@ -12,6 +12,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+HAVE = 4
+"""Bytes of the hash of what the asking node has: it tells a few replies from each other, and
+does not say whether two checkpoints are the same."""
+
 
 class Request(NamedTuple):
     """A question for the first checkpoint with a number or a greater one.
@@ -23,8 +27,8 @@ class Request(NamedTuple):
     number
         That of the checkpoint.
     have
-        The hash of the last checkpoint of that node that the asking one has, or of all that
-        it has from there if it asks for `BESIDE`; nothing if it has none.
+        A hash of the last checkpoint of that node that the asking one has, or of all that
+        it was told from there if it asks for `BESIDE`; nothing if it has none.
     flags
         `NEWS` if something has changed at the asking node, and is to be looked at by all;
         `BESIDE` if the checkpoints of those beside the node are wanted, too; `BUT` if it

@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, final
 
-from worldline.steer.snapshots.letters import ANEW, Reply, Told
-from worldline.steer.snapshots.log import DIGEST, digest_of
+from worldline.steer.snapshots.letters import ANEW, HAVE, Reply, Told
+from worldline.steer.snapshots.log import digest_of
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import unpacked
 from worldline.trace.json_checks import Malformed
@@ -78,7 +78,7 @@ class Report:
     def digest_at(self, index: int) -> bytes:
         """Return the hash of one checkpoint; nothing if there is none."""
         known = self.known.get(index)
-        return b"" if known is None else known.digest
+        return b"" if known is None else known.digest[:HAVE]
 
     def and_of(self, index: int, known: KnownCheckpoint) -> Report:
         """Return the same with another checkpoint of a node."""
@@ -218,7 +218,7 @@ def _known(
 
 
 def _digest(without: Iterable[int], known: Mapping[int, KnownCheckpoint]) -> bytes:
-    hashed = hashlib.blake2b(digest_size=DIGEST)
+    hashed = hashlib.blake2b(digest_size=HAVE)
     for index in without:
         hashed.update(index.to_bytes(_INDEX, "big"))
     for index in sorted(known):
