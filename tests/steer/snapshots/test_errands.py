@@ -24,7 +24,18 @@ from worldline.steer.snapshots.letters import (
     SnapshotLetter,
     Told,
 )
+from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
+from worldline.steer.snapshots.reports import (
+    NO_REPORT,
+    Found,
+    KnownCheckpoint,
+    Report,
+    said_by,
+)
+from worldline.trace.json_checks import Malformed
+
+BODY = bytes(range(100))
 
 
 @pytest.mark.parametrize(
@@ -332,3 +343,38 @@ def ask(post: Post, src: int, dst: int, number: int, gather: int = 1) -> None:
     """Let a node hear a request of another, which that has not made."""
     request = Request(gather, number, b"", BESIDE | BUT)
     post.companion.heard(post.lives[dst], post.system.ids[src], write(request))
+
+
+def test_one_that_says_its_checkpoint_is_the_first_of_all_is_asked_again_soon():
+    post = star(replace(QUIET, interval=10.0))
+    post.snapshots._keepers[post.system.ids[0]].answered(
+        3, 50, Found(1 << 40, KnownCheckpoint.of(b"old"))
+    )
+    ask(post, 1, 0, 60)
+    assert [dst for src, dst, _ in post.letters if src == 0] == [2]
+    post.now += 10.1
+    ask(post, 1, 0, 70, gather=2)
+    assert [dst for src, dst, _ in post.letters if src == 0] == [2, 2, 3]
+
+
+def test_a_report_does_not_grow_without_end():
+    """Each reply may add to it: so one that lies could let others remember very much."""
+    base = NO_REPORT
+    for first in range(0, 60, 20):
+        base = added(base, first, 20, BODY)
+    assert len(base.known) == 61
+    with pytest.raises(Malformed, match="about too many nodes"):
+        added(base, 80, 20, BODY)
+    base = NO_REPORT
+    for n in range(3):
+        base = added(base, n, 1, bytes(LARGEST))
+    with pytest.raises(Malformed, match="too many bytes"):
+        added(base, 3, 1, bytes(LARGEST))
+
+
+def added(base: Report, first: int, count: int, body: bytes) -> Report:
+    """Let node 99 tell of some more, as others remember it."""
+    own, others = Told(99, 0, False, packed(BODY)), range(first, first + count)
+    told = [Told(n, 0, False, packed(body, BODY)) for n in others]
+    said = said_by(Reply(1, 0, (own, *told)), 99, base, None)
+    return Report((), {n: found.known for n, found in said.found.items()})

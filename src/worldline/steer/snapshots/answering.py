@@ -23,7 +23,7 @@ from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
 from worldline.steer.snapshots.reports import (
-    MOST_UNPACKED,
+    MOST_REPORTED_BYTES,
     NO_REPORT,
     Found,
     KnownCheckpoint,
@@ -127,9 +127,11 @@ class Answering:
     ) -> tuple[tuple[Told, ...], dict[int, KnownCheckpoint]]:
         """Return what to tell of checkpoints, and what is known then: what has room."""
         told: list[Told] = []
-        known = {}
+        known: dict[int, KnownCheckpoint] = {}
         raw, size, own = 0, 0, b""
         for index, (own_number, one) in all_found.items():
+            if known and raw + len(one.body) > MOST_REPORTED_BYTES:
+                continue
             before, ahead = base.known.get(index), own_number - number
             if before is not None and before.digest == one.digest:
                 if ahead:
@@ -137,11 +139,11 @@ class Answering:
             else:
                 other = own if before is None else before.body
                 body = packed(one.body, other)
-                raw, size = raw + len(one.body), size + len(body)
-                if told and (raw > MOST_UNPACKED or size > LARGEST):
+                if told and size + len(body) > LARGEST:
                     continue
+                size += len(body)
                 told.append(Told(index, ahead, before is not None, body))
-            known[index], own = one, own or one.body
+            known[index], own, raw = one, own or one.body, raw + len(one.body)
         return tuple(told), known
 
     def _count(

@@ -59,7 +59,7 @@ class Errands:
         self._sender, self._options = sender, setting.options
         self._allowance = allowance
         self._name = 0
-        self._first = FirstCheckpoints()
+        self._first = FirstCheckpoints(setting.options.interval)
         self._gathers: dict[int, Gather] = {}
         self._waiting: dict[tuple[int, int], Waiting] = {}
         self._begun: deque[float] = deque()
@@ -81,7 +81,8 @@ class Errands:
 
     def found(self, peers: Iterable[int], number: int) -> Mapping[int, Found]:
         """Return what is known of peers, of a number."""
-        all_found = ((peer, self._first.of(peer, number)) for peer in peers)
+        now = self._sender.now()
+        all_found = ((peer, self._first.of(peer, number, now)) for peer in peers)
         return {peer: found for peer, found in all_found if found is not None}
 
     def is_awaited(self, key: tuple[int, int]) -> bool:
@@ -125,8 +126,9 @@ class Errands:
 
     def know(self, peer: int, number: int, found: Found) -> None:
         """Take note of what a peer has answered that was asked for a number."""
-        self._first.know(peer, number, found)
-        self._settle(peer, lambda wanted: self._first.of(peer, wanted) is not None)
+        now = self._sender.now()
+        self._first.know(peer, number, found, now)
+        self._settle(peer, lambda wanted: number <= wanted <= found.number)
 
     def leave_out(self, peer: int) -> None:
         """Take note that nothing is to be had from a peer."""

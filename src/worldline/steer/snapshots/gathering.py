@@ -44,7 +44,7 @@ class Asking(Protocol):
     """What a gather needs of the node that asks."""
 
     def reaches(self, peer: int) -> bool:
-        """Say whether a letter can be sent to a peer without help."""
+        """Say whether a letter can be sent to a peer."""
 
     def ask(self, peer: int, letter: Request) -> None:
         """Send a request."""
@@ -274,7 +274,7 @@ class Gather:
         if self._repeats:
             pauses = (_FIRST_REPEAT * 2**n for n in range(_REPEATS))
             call_off += [
-                self._asking.later(share * self._seconds, self._ask_again)
+                self._asking.later(share * self._options.deadline, self._ask_again)
                 for share in pauses
             ]
 

@@ -20,10 +20,10 @@ _MOST_PEERS = 64
 """Peers of which something is remembered."""
 
 _MOST_BYTES = 64 * LARGEST
-"""Bytes of all checkpoints that are remembered, but for those of one peer."""
+"""Bytes of all checkpoints that are remembered."""
 
-MOST_UNPACKED = 4 * LARGEST
-"""Bytes of all checkpoints that one reply tells."""
+MOST_REPORTED, MOST_REPORTED_BYTES = 64, 4 * LARGEST
+"""Checkpoints of one report, and bytes of them."""
 
 _MOST_FIRST = 32
 """Peers whose first checkpoints of a number are remembered."""
@@ -132,25 +132,34 @@ class Reports:
 class FirstCheckpoints:
     """Which checkpoints of peers are known to be their first of a number or a greater one.
 
-    That stays so, whatever happens: so a node that was told need not ask again.
+    That stays so, whatever happens: so a node that was told need not ask again. It is
+    forgotten nonetheless, since one that lies could say so of all numbers to come.
+
+    Parameters
+    ----------
+    seconds
+        For how long it is remembered.
     """
 
-    def __init__(self) -> None:
-        self._found: dict[int, tuple[int, Found]] = {}
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._found: dict[int, tuple[int, Found, float]] = {}
 
-    def know(self, peer: int, number: int, found: Found) -> None:
+    def know(self, peer: int, number: int, found: Found, now: float) -> None:
         """Remember what a peer has answered that was asked for a number."""
         self._found.pop(peer, None)
-        self._found[peer] = number, found
+        self._found[peer] = number, found, now
         if len(self._found) > _MOST_FIRST:
             del self._found[next(iter(self._found))]
 
-    def of(self, peer: int, number: int) -> Found | None:
+    def of(self, peer: int, number: int, now: float) -> Found | None:
         """Return the first checkpoint of a peer from a number on; None if not known."""
         known = self._found.get(peer)
-        if known is None or not known[0] <= number <= known[1].number:
+        if known is None:
             return None
-        return known[1]
+        asked, found, told = known
+        is_first = asked <= number <= found.number
+        return found if is_first and now - told <= self._seconds else None
 
 
 class Said(NamedTuple):
@@ -188,8 +197,10 @@ def said_by(letter: Reply, peer: int, base: Report, only: Iterable[int] | None) 
     indices = (before.keys() | told.keys()) - set(letter.without)
     if only is not None:
         indices &= set(only)
+    if len(indices) > MOST_REPORTED:
+        raise Malformed("", "a reply about too many nodes")
     found: dict[int, Found] = {}
-    bad, left = set(), MOST_UNPACKED
+    bad, left = set(), MOST_REPORTED_BYTES
     for index in sorted(indices, key=lambda index: (index != peer, index)):
         own = found[peer].known.body if peer in found else b""
         try:
@@ -197,7 +208,7 @@ def said_by(letter: Reply, peer: int, base: Report, only: Iterable[int] | None) 
         except Malformed:
             bad.add(index)
             continue
-        left -= len(known.body) if index in told else 0
+        left -= len(known.body)
         if left < 0:
             raise Malformed("", "a reply of too many bytes")
         found[index] = Found(told[index].ahead if index in told else 0, known)
