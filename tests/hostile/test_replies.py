@@ -20,7 +20,7 @@ from worldline.model.network.mailbox import Network
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.snapshots.assembling import snapshot_trace
 from worldline.steer.snapshots.letter_bytes import read, write
-from worldline.steer.snapshots.letters import Reply, Told
+from worldline.steer.snapshots.letters import Reply, ToldCheckpoint
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.packing import packed
 
@@ -121,7 +121,7 @@ class HostilePost(Post):
         whose = self.rng.choice((src, self.rng.randrange(len(self.lives))))
         near = tuple(self.rng.randrange(len(self.lives)) for _ in range(2))
         flags, is_difference = self.rng.randrange(4), self.rng.random() < 0.3
-        made = Told(whose, ahead, is_difference, told)
+        made = ToldCheckpoint(whose, ahead, is_difference, told)
         return write(Reply(gather, flags, (made,), near))
 
 

@@ -10,6 +10,13 @@ from tests.steer.snapshots.posting import Post
 from tests.steer.snapshots.rows import QUIET, ring, row, star
 
 import worldline as wl
+from worldline.steer.snapshots.accounts import (
+    NO_ACCOUNT,
+    Account,
+    FoundCheckpoint,
+    KnownCheckpoint,
+    said_by,
+)
 from worldline.steer.snapshots.errands import _MOST_BEGUN, _MOST_WAITING
 from worldline.steer.snapshots.letter_bytes import write
 from worldline.steer.snapshots.letters import (
@@ -22,17 +29,10 @@ from worldline.steer.snapshots.letters import (
     Reply,
     Request,
     SnapshotLetter,
-    Told,
+    ToldCheckpoint,
 )
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
-from worldline.steer.snapshots.reports import (
-    NO_REPORT,
-    Found,
-    KnownCheckpoint,
-    Report,
-    said_by,
-)
 from worldline.trace.json_checks import Malformed
 
 BODY = bytes(range(100))
@@ -94,7 +94,7 @@ def test_an_answer_that_names_nobody_is_refused(
     def lies(src: int, dst: int, letter: SnapshotLetter) -> bool:
         if not isinstance(letter, Reply):
             return True
-        told = write(letter._replace(told=(Told(nobody, 0),)))
+        told = write(letter._replace(told=(ToldCheckpoint(nobody, 0),)))
         post.companion.heard(post.lives[dst], post.system.ids[src], told)
         return False
 
@@ -199,7 +199,10 @@ def lies_about(post: Post, whom: int) -> list[Reply]:
         body = spelt.pack(post.snapshots.record_now(post.lives[whom]), whom)
         post.lives[whom].node.seen = 0
         own = spelt.pack(post.snapshots.record_now(post.lives[1]), 1)
-        told = (Told(1, 0, False, packed(own)), Told(whom, 0, False, packed(body, own)))
+        told = (
+            ToldCheckpoint(1, 0, False, packed(own)),
+            ToldCheckpoint(whom, 0, False, packed(body, own)),
+        )
         lie = Reply(letter.gather, ANEW, told)
         lies.append(lie)
         post.companion.heard(post.lives[dst], post.system.ids[src], write(lie))
@@ -326,7 +329,10 @@ def test_one_whose_checkpoint_is_none_harms_no_other():
             return True
         own = post.snapshots.record_now(post.lives[1])
         body = packed(post.snapshots._setting.bytes.pack(own, 1))
-        told = (Told(1, 0, False, body), Told(2, 0, False, b"nonsense"))
+        told = (
+            ToldCheckpoint(1, 0, False, body),
+            ToldCheckpoint(2, 0, False, b"nonsense"),
+        )
         bad = write(Reply(letter.gather, ANEW, told))
         post.companion.heard(post.lives[0], post.system.ids[1], bad)
         return False
@@ -348,7 +354,7 @@ def ask(post: Post, src: int, dst: int, number: int, gather: int = 1) -> None:
 def test_one_that_says_its_checkpoint_is_the_first_of_all_is_asked_again_soon():
     post = star(replace(QUIET, interval=10.0))
     post.snapshots._keepers[post.system.ids[0]].answered(
-        3, 50, Found(1 << 40, KnownCheckpoint.of(b"old"))
+        3, 50, FoundCheckpoint(1 << 40, KnownCheckpoint.of(b"old"))
     )
     ask(post, 1, 0, 60)
     assert [dst for src, dst, _ in post.letters if src == 0] == [2]
@@ -359,22 +365,25 @@ def test_one_that_says_its_checkpoint_is_the_first_of_all_is_asked_again_soon():
 
 def test_a_report_does_not_grow_without_end():
     """Each reply may add to it: so one that lies could let others remember very much."""
-    base = NO_REPORT
+    base = NO_ACCOUNT
     for first in range(0, 60, 20):
         base = added(base, first, 20, BODY)
     assert len(base.known) == 61
     with pytest.raises(Malformed, match="about too many nodes"):
         added(base, 80, 20, BODY)
-    base = NO_REPORT
+    base = NO_ACCOUNT
     for n in range(3):
         base = added(base, n, 1, bytes(LARGEST))
     with pytest.raises(Malformed, match="too many bytes"):
         added(base, 3, 1, bytes(LARGEST))
 
 
-def added(base: Report, first: int, count: int, body: bytes) -> Report:
+def added(base: Account, first: int, count: int, body: bytes) -> Account:
     """Let node 99 tell of some more, as others remember it."""
-    own, others = Told(99, 0, False, packed(BODY)), range(first, first + count)
-    told = [Told(n, 0, False, packed(body, BODY)) for n in others]
+    own, others = (
+        ToldCheckpoint(99, 0, False, packed(BODY)),
+        range(first, first + count),
+    )
+    told = [ToldCheckpoint(n, 0, False, packed(body, BODY)) for n in others]
     said = said_by(Reply(1, 0, (own, *told)), 99, base, None)
-    return Report((), {n: found.known for n, found in said.found.items()})
+    return Account((), {n: found.known for n, found in said.found.items()})

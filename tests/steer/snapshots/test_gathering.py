@@ -16,7 +16,7 @@ from worldline.steer.snapshots.letters import (
     Received,
     Reply,
     Request,
-    Told,
+    ToldCheckpoint,
 )
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.worlds.access_links import size_of
@@ -165,7 +165,7 @@ def test_a_checkpoint_that_is_none_makes_its_node_absent():
     (request,) = [one for s, d, one in post.letters if (s, d) == (0, 1)]
     assert isinstance(request, Request)
     post.wait(0.2)
-    bad = Reply(request.gather, 0, (Told(1, 0, False, b"nonsense"),))
+    bad = Reply(request.gather, 0, (ToldCheckpoint(1, 0, False, b"nonsense"),))
     post.snapshots.heard(post.lives[0], post.system.ids[1], write(bad))
     (taken,) = [one for one in post.taken if one.node == 0]
     assert set(taken.members) == {0, 2}

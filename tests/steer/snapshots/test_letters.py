@@ -19,6 +19,12 @@ import worldline as wl
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.semantics.hidden import PendingTimer
+from worldline.steer.snapshots.accounts import (
+    NO_ACCOUNT,
+    Account,
+    KnownCheckpoint,
+    said_by,
+)
 from worldline.steer.snapshots.channels import MOST_OTHERS, MOST_TAIL
 from worldline.steer.snapshots.letter_bytes import read, write
 from worldline.steer.snapshots.letters import (
@@ -34,7 +40,7 @@ from worldline.steer.snapshots.letters import (
     Reply,
     Request,
     SnapshotLetter,
-    Told,
+    ToldCheckpoint,
 )
 from worldline.steer.snapshots.log import DIGEST, digest_of
 from worldline.steer.snapshots.options import LARGEST
@@ -45,12 +51,6 @@ from worldline.steer.snapshots.records import (
     HeardEnd,
     MemberRecord,
     UnreceivedMessage,
-)
-from worldline.steer.snapshots.reports import (
-    NO_REPORT,
-    KnownCheckpoint,
-    Report,
-    said_by,
 )
 from worldline.trace.journal.codec import Codec
 from worldline.trace.json_checks import Malformed
@@ -67,9 +67,9 @@ messages = st.builds(chatter.Word, st.integers()) | st.builds(
 bodies = st.binary(max_size=200)
 named = st.lists(numbers, max_size=16).map(tuple)
 ahead = st.integers(0, (MOST_NUMBER >> 2) - 1)
-told = st.builds(Told, numbers, ahead, st.just(False), st.just(b"")) | st.builds(
-    Told, numbers, ahead, st.booleans(), bodies.filter(bool)
-)
+told = st.builds(
+    ToldCheckpoint, numbers, ahead, st.just(False), st.just(b"")
+) | st.builds(ToldCheckpoint, numbers, ahead, st.booleans(), bodies.filter(bool))
 ends = st.none() | st.builds(HeardEnd, numbers, numbers)
 some_letters: st.SearchStrategy[SnapshotLetter] = st.one_of(
     st.builds(
@@ -190,8 +190,17 @@ def a_record() -> MemberRecord:
 BODY = BYTES.pack(a_record(), 0)
 WRITTEN = [
     write(Request(1, 2, bytes(HAVE), NEWS | BESIDE | BUT, 1, 4, (2, 3))),
-    write(Reply(1, ANEW, (Told(0, 2, False, packed(BODY)), Told(1, 0, True, b"a")))),
-    write(Reply(1, MORE, (Told(0, 2), Told(1, 9)), (1, 2))),
+    write(
+        Reply(
+            1,
+            ANEW,
+            (
+                ToldCheckpoint(0, 2, False, packed(BODY)),
+                ToldCheckpoint(1, 0, True, b"a"),
+            ),
+        )
+    ),
+    write(Reply(1, MORE, (ToldCheckpoint(0, 2), ToldCheckpoint(1, 9)), (1, 2))),
     write(Gone(1, 2)),
 ]
 
@@ -204,7 +213,7 @@ def strange(random: Random) -> None:
             return
         letter = read(mutated(WRITTEN[random.randrange(len(WRITTEN))], random))
         if isinstance(letter, Reply):
-            said_by(letter, 0, Report((), {0: KnownCheckpoint.of(BODY[:-3])}), None)
+            said_by(letter, 0, Account((), {0: KnownCheckpoint.of(BODY[:-3])}), None)
     except Malformed:
         pass
 
@@ -289,7 +298,9 @@ def test_deep_nests_are_refused(depth: int):
 
 def test_a_letter_that_is_too_large_is_not_even_read():
     with pytest.raises(Malformed, match="too large"):
-        read(write(Reply(1, 0, (Told(1, 0, False, bytes(LARGEST + 10_000)),))))
+        read(
+            write(Reply(1, 0, (ToldCheckpoint(1, 0, False, bytes(LARGEST + 10_000)),)))
+        )
 
 
 @pytest.mark.parametrize("number", [MOST_NUMBER, 2**56 - 1, 2**64 - 1, 2**200])
@@ -316,12 +327,12 @@ def test_a_letter_with_more_or_less_than_it_should_have_is_refused(
 
 def test_a_reply_that_unpacks_to_very_much_is_stopped():
     first = BODY + bytes(LARGEST - len(BODY))
-    told = [Told(0, 0, False, packed(BODY))]
-    told += [Told(n, 0, False, packed(first, BODY)) for n in range(1, 20)]
+    told = [ToldCheckpoint(0, 0, False, packed(BODY))]
+    told += [ToldCheckpoint(n, 0, False, packed(first, BODY)) for n in range(1, 20)]
     assert all(one.body and len(one.body) < 4_000 for one in told)
     with pytest.raises(Malformed, match="too many bytes"):
-        said_by(Reply(1, ANEW, tuple(told)), 0, NO_REPORT, None)
-    few = said_by(Reply(1, ANEW, tuple(told[:4])), 0, NO_REPORT, None)
+        said_by(Reply(1, ANEW, tuple(told)), 0, NO_ACCOUNT, None)
+    few = said_by(Reply(1, ANEW, tuple(told[:4])), 0, NO_ACCOUNT, None)
     assert few.found.keys() == {0, 1, 2, 3}
     assert few.bad == frozenset()
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import final
 
+from worldline.steer.snapshots.accounts import (
+    MOST_TOLD_BYTES,
+    NO_ACCOUNT,
+    Account,
+    Accounts,
+    FoundCheckpoint,
+    KnownCheckpoint,
+)
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.counts import SnapshotCounts
 from worldline.steer.snapshots.letters import (
@@ -17,19 +25,11 @@ from worldline.steer.snapshots.letters import (
     Reply,
     Request,
     SnapshotLetter,
-    Told,
+    ToldCheckpoint,
 )
 from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
-from worldline.steer.snapshots.reports import (
-    MOST_REPORTED_BYTES,
-    NO_REPORT,
-    Found,
-    KnownCheckpoint,
-    Report,
-    Reports,
-)
 
 _MOST_GIVEN = 4
 """Answers to one peer that may be under way, of which it may know any when it asks."""
@@ -48,7 +48,7 @@ class Answering:
     ) -> None:
         self._index, self._log = index, log
         self._allowance, self._counts = allowance, counts
-        self._given = Reports(_MOST_GIVEN)
+        self._given = Accounts(_MOST_GIVEN)
 
     def refusal(self, request: Request, now: float) -> SnapshotLetter | None:
         """Return the answer of a node that has sent as much as it may; None for none."""
@@ -78,7 +78,7 @@ class Answering:
         return Reply(request.gather, MORE | _flags(base), told)
 
     def answer(
-        self, peer: int, request: Request, beside: Mapping[int, Found]
+        self, peer: int, request: Request, beside: Mapping[int, FoundCheckpoint]
     ) -> SnapshotLetter:
         """Return the answer to a peer; a checkpoint of that number was taken.
 
@@ -101,54 +101,56 @@ class Answering:
         without = self.without(peer, request)
         told, known = self._told(request.number, {**own, **beside}, base)
         self._count(told, known)
-        self._given.know(peer, Report(without, known))
+        self._given.know(peer, Account(without, known))
         gone = tuple(index for index in base.known if index not in known)
         return Reply(request.gather, _flags(base), told, gone)
 
     # ------------------------------------------------------------------------ inside
 
-    def _own(self, number: int) -> Found | None:
+    def _own(self, number: int) -> FoundCheckpoint | None:
         kept = self._log.first_from(number)
         if kept is None:
             return None
-        return Found(kept.record.number, KnownCheckpoint(kept.body, kept.digest))
+        return FoundCheckpoint(
+            kept.record.number, KnownCheckpoint(kept.body, kept.digest)
+        )
 
-    def _base(self, peer: int, request: Request) -> Report:
+    def _base(self, peer: int, request: Request) -> Account:
         """Return what a peer knows, if both know that it does."""
         is_beside, me = request.flags & BESIDE, self._index
         for given in self._given.all_of(peer):
             known = given.digest if is_beside else given.digest_at(me)
             if known == request.have:
                 return given
-        return NO_REPORT
+        return NO_ACCOUNT
 
     def _told(
-        self, number: int, all_found: Mapping[int, Found], base: Report
-    ) -> tuple[tuple[Told, ...], dict[int, KnownCheckpoint]]:
+        self, number: int, all_found: Mapping[int, FoundCheckpoint], base: Account
+    ) -> tuple[tuple[ToldCheckpoint, ...], dict[int, KnownCheckpoint]]:
         """Return what to tell of checkpoints, and what is known then: what has room."""
-        told: list[Told] = []
+        told: list[ToldCheckpoint] = []
         known: dict[int, KnownCheckpoint] = {}
         raw, size, own = 0, 0, b""
         for index, (own_number, one) in all_found.items():
-            if known and raw + len(one.body) > MOST_REPORTED_BYTES:
+            if known and raw + len(one.body) > MOST_TOLD_BYTES:
                 continue
             before, ahead = base.known.get(index), own_number - number
             if before is not None and before.digest == one.digest:
                 if ahead:
-                    told.append(Told(index, ahead))
+                    told.append(ToldCheckpoint(index, ahead))
             else:
                 other = own if before is None else before.body
                 body = packed(one.body, other)
                 if told and size + len(body) > LARGEST:
                     continue
                 size += len(body)
-                told.append(Told(index, ahead, before is not None, body))
+                told.append(ToldCheckpoint(index, ahead, before is not None, body))
             known[index], own, raw = one, own or one.body, raw + len(one.body)
         return tuple(told), known
 
     def _count(
         self,
-        all_told: tuple[Told, ...],
+        all_told: tuple[ToldCheckpoint, ...],
         known: Mapping[int, KnownCheckpoint],
     ) -> None:
         counts, sent = self._counts, [one for one in all_told if one.body]
@@ -163,5 +165,5 @@ class Answering:
                 counts.packed_bytes += len(one.body)
 
 
-def _flags(base: Report) -> int:
+def _flags(base: Account) -> int:
     return 0 if base.known else ANEW

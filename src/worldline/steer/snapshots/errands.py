@@ -9,9 +9,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, final
 
+from worldline.steer.snapshots.accounts import (
+    Accounts,
+    FirstCheckpoints,
+    FoundCheckpoint,
+)
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.gathering import Asking, Gather, following
-from worldline.steer.snapshots.reports import FirstCheckpoints, Found, Reports
 from worldline.steer.snapshots.setting import Setting
 
 _SHARE = 0.5
@@ -32,7 +36,7 @@ class Sender(Asking, Protocol):
 
 
 @final
-class Waiting:
+class WaitingPeer:
     """Somebody who waits for what those beside a node answer."""
 
     def __init__(self, number: int, peers: set[int], then: Callable[[], None]) -> None:
@@ -55,13 +59,13 @@ class Errands:
     def __init__(
         self, sender: Sender, setting: Setting, allowance: LetterAllowance
     ) -> None:
-        self.known, self.repeats = Reports(), not setting.carriers.is_connected
+        self.known, self.repeats = Accounts(), not setting.carriers.is_connected
         self._sender, self._options = sender, setting.options
         self._allowance = allowance
         self._name = 0
         self._first = FirstCheckpoints(setting.options.interval)
         self._gathers: dict[int, Gather] = {}
-        self._waiting: dict[tuple[int, int], Waiting] = {}
+        self._waiting: dict[tuple[int, int], WaitingPeer] = {}
         self._begun: deque[float] = deque()
 
     def following_name(self) -> int:
@@ -79,7 +83,7 @@ class Errands:
             gather.close()
         self._gathers, self._waiting = {}, {}
 
-    def found(self, peers: Iterable[int], number: int) -> Mapping[int, Found]:
+    def found(self, peers: Iterable[int], number: int) -> Mapping[int, FoundCheckpoint]:
         """Return what is known of peers, of a number."""
         now = self._sender.now()
         all_found = ((peer, self._first.of(peer, number, now)) for peer in peers)
@@ -119,12 +123,12 @@ class Errands:
             if self._waiting.pop(key, None) is not None:
                 then()
 
-        waiting = self._waiting[key] = Waiting(number, asked, over)
+        waiting = self._waiting[key] = WaitingPeer(number, asked, over)
         seconds = _SHARE * self._options.deadline
         waiting.call_off = self._sender.later(seconds, over)
         return True
 
-    def know(self, peer: int, number: int, found: Found) -> None:
+    def know(self, peer: int, number: int, found: FoundCheckpoint) -> None:
         """Take note of what a peer has answered that was asked for a number."""
         now = self._sender.now()
         self._first.know(peer, number, found, now)

@@ -12,6 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, final
 
+from worldline.steer.snapshots.accounts import (
+    NO_ACCOUNT,
+    Account,
+    Accounts,
+    FoundCheckpoint,
+    Said,
+    said_by,
+)
 from worldline.steer.snapshots.letters import (
     ANEW,
     BESIDE,
@@ -25,14 +33,6 @@ from worldline.steer.snapshots.letters import (
 from worldline.steer.snapshots.log import KeptCheckpoint
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord
-from worldline.steer.snapshots.reports import (
-    NO_REPORT,
-    Found,
-    Report,
-    Reports,
-    Said,
-    said_by,
-)
 from worldline.trace.json_checks import Malformed
 
 _NAMES = 128
@@ -58,7 +58,7 @@ class Asking(Protocol):
     def unpack(self, body: bytes, peer: int, number: int) -> MemberRecord:
         """Return the checkpoint of bytes from a peer."""
 
-    def answered(self, peer: int, number: int, found: Found) -> None:
+    def answered(self, peer: int, number: int, found: FoundCheckpoint) -> None:
         """Take note of what a peer answers that was asked for a number."""
 
     def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
@@ -105,7 +105,7 @@ class Gather:
         self,
         asking: Asking,
         options: GatherOptions,
-        known: Reports,
+        known: Accounts,
         then: Callable[[Gather], None],
         *,
         name: int,
@@ -128,7 +128,7 @@ class Gather:
             tuple[Mapping[int, MemberRecord], int, Mapping[int, MemberRecord]] | None
         ) = None
         self._asked: tuple[int, ...] = ()
-        self._bases: dict[int, Report] = {}
+        self._bases: dict[int, Account] = {}
         self._waits: set[int] = set()
         self._gone: dict[int, int] = {}
         self._is_over = False
@@ -188,7 +188,7 @@ class Gather:
                 raise Malformed("", "a reply without a checkpoint of who sends it")
             self._keep(peer, found)
         except Malformed:
-            self._known.know(peer, NO_REPORT)
+            self._known.know(peer, NO_ACCOUNT)
             self.leave_out(peer)
             raise
         if not has_more:
@@ -230,11 +230,11 @@ class Gather:
     def _is_awaited(self, peer: int, name: int) -> bool:
         return not self._is_over and name == self.name and peer in self._waits
 
-    def _counted(self, found: Found) -> Found:
+    def _counted(self, found: FoundCheckpoint) -> FoundCheckpoint:
         """Return what was found, its number as all count it."""
-        return Found(self.number + found.number, found.known)
+        return FoundCheckpoint(self.number + found.number, found.known)
 
-    def _keep(self, index: int, found: Found) -> None:
+    def _keep(self, index: int, found: FoundCheckpoint) -> None:
         number, known = self._counted(found)
         self.members[index] = self._asking.unpack(known.body, index, number)
         self.absent.discard(index)
@@ -260,13 +260,13 @@ class Gather:
     def _know(self, peer: int, letter: Reply, said: Said) -> None:
         """Remember what a peer has told, as it remembers it itself."""
         if self._me is None:
-            report = self._known.of(peer).and_of(peer, said.found[peer].known)
+            account = self._known.of(peer).and_of(peer, said.found[peer].known)
         else:
             base, without = self._bases[peer], self._without(peer)
             is_anew = letter.flags & ANEW and not self._says_without(base, without)
             known = {index: found.known for index, found in said.found.items()}
-            report = Report(() if is_anew else without, known)
-        self._known.know(peer, report)
+            account = Account(() if is_anew else without, known)
+        self._known.know(peer, account)
 
     def _begin_round(self) -> None:
         self._call_off()
@@ -302,7 +302,7 @@ class Gather:
         return tuple(sorted(one for one in self._asked if one != peer))
 
     @staticmethod
-    def _says_without(base: Report, without: tuple[int, ...]) -> bool:
+    def _says_without(base: Account, without: tuple[int, ...]) -> bool:
         return base.without != without or not base.known
 
     def _send(self, peer: int) -> None:

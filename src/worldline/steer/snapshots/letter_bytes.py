@@ -23,7 +23,7 @@ from worldline.steer.snapshots.letters import (
     Reply,
     Request,
     SnapshotLetter,
-    Told,
+    ToldCheckpoint,
 )
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.record_bytes import is_number
@@ -220,15 +220,15 @@ def _reply(left: _Left, flags: int) -> Reply:
     return Reply(gather, said, told, left.nodes())
 
 
-def _told(left: _Left) -> Told:
+def _told(left: _Left) -> ToldCheckpoint:
     node, spelt = left.node(), left.number()
     ahead, form = spelt >> _FORM, spelt & (1 << _FORM) - 1
     if form == _SAME:
-        return Told(node, ahead)
+        return ToldCheckpoint(node, ahead)
     body = left.bytes(left.number())
     if form > _WHOLE or not body:
         raise Malformed("", "a letter without a checkpoint")
-    return Told(node, ahead, form == _DIFFERENCE, body)
+    return ToldCheckpoint(node, ahead, form == _DIFFERENCE, body)
 
 
 def _gone(left: _Left, flags: int) -> Gone:

@@ -52,7 +52,7 @@ class Request(NamedTuple):
 NEWS, BESIDE, BUT = 1, 2, 4
 
 
-class Told(NamedTuple):
+class ToldCheckpoint(NamedTuple):
     """A checkpoint of a node, in a reply.
 
     Attributes
@@ -94,7 +94,7 @@ class Reply(NamedTuple):
 
     gather: int
     flags: int = 0
-    told: tuple[Told, ...] = ()
+    told: tuple[ToldCheckpoint, ...] = ()
     without: tuple[int, ...] = ()
 
 

@@ -9,6 +9,7 @@ from worldline.model.checkpointing import checkpointing
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
+from worldline.steer.snapshots.accounts import FoundCheckpoint
 from worldline.steer.snapshots.agreement import has_orphans
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.answering import Answering
@@ -24,7 +25,6 @@ from worldline.steer.snapshots.neighbourhood import Neighbourhood, hops_of
 from worldline.steer.snapshots.post import Post
 from worldline.steer.snapshots.record_bytes import is_number
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
-from worldline.steer.snapshots.reports import Found
 from worldline.steer.snapshots.setting import Setting
 from worldline.steer.snapshots.taking import CheckpointTaker
 from worldline.steer.snapshots.when import Occasions
@@ -245,7 +245,7 @@ class NodeKeeper:
         """Let something be done after so many seconds."""
         return self._beside.later(seconds, action)
 
-    def answered(self, peer: int, number: int, found: Found) -> None:
+    def answered(self, peer: int, number: int, found: FoundCheckpoint) -> None:
         """Take note of what a peer answers that was asked for a number."""
         self._errands.know(peer, number, found)
 

@@ -1,4 +1,4 @@
-"""Reports: what one node has told another of the checkpoints at it and beside it.
+"""Accounts: what one node has told another of the checkpoints at it and beside it.
 
 Both remember the last one, so that the next says no more than what is different; that they
 remember the same one, a hash shows.
@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, final
 
-from worldline.steer.snapshots.letters import ANEW, HAVE, Reply, Told
+from worldline.steer.snapshots.letters import ANEW, HAVE, Reply, ToldCheckpoint
 from worldline.steer.snapshots.log import digest_of
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import unpacked
@@ -22,8 +22,8 @@ _MOST_PEERS = 64
 _MOST_BYTES = 64 * LARGEST
 """Bytes of all checkpoints that are remembered."""
 
-MOST_REPORTED, MOST_REPORTED_BYTES = 64, 4 * LARGEST
-"""Checkpoints of one report, and bytes of them."""
+MOST_TOLD, MOST_TOLD_BYTES = 64, 4 * LARGEST
+"""Checkpoints of one account, and bytes of them."""
 
 _MOST_FIRST = 32
 """Peers whose first checkpoints of a number are remembered."""
@@ -43,7 +43,7 @@ class KnownCheckpoint(NamedTuple):
         return cls(body, digest_of(body))
 
 
-class Found(NamedTuple):
+class FoundCheckpoint(NamedTuple):
     """A checkpoint, and its number."""
 
     number: int
@@ -51,7 +51,7 @@ class Found(NamedTuple):
 
 
 @final
-class Report:
+class Account:
     """What one node has told another.
 
     Attributes
@@ -80,17 +80,17 @@ class Report:
         known = self.known.get(index)
         return b"" if known is None else known.digest[:HAVE]
 
-    def and_of(self, index: int, known: KnownCheckpoint) -> Report:
+    def and_of(self, index: int, known: KnownCheckpoint) -> Account:
         """Return the same with another checkpoint of a node."""
-        return Report(self.without, {**self.known, index: known})
+        return Account(self.without, {**self.known, index: known})
 
 
-NO_REPORT = Report((), {})
+NO_ACCOUNT = Account((), {})
 
 
 @final
-class Reports:
-    """The last reports of each peer, or to each.
+class Accounts:
+    """The last accounts of each peer, or to each.
 
     Parameters
     ----------
@@ -100,27 +100,27 @@ class Reports:
 
     def __init__(self, most: int = 1) -> None:
         self._most = most
-        self._reports: dict[int, list[Report]] = {}
+        self._accounts: dict[int, list[Account]] = {}
         self._bytes = 0
 
-    def of(self, peer: int) -> Report:
+    def of(self, peer: int) -> Account:
         """Return the last one of a peer."""
-        reports = self._reports.get(peer)
-        return NO_REPORT if reports is None else reports[-1]
+        accounts = self._accounts.get(peer)
+        return NO_ACCOUNT if accounts is None else accounts[-1]
 
-    def all_of(self, peer: int) -> Iterator[Report]:
+    def all_of(self, peer: int) -> Iterator[Account]:
         """Iterate over those of a peer, the last one first."""
-        return reversed(self._reports.get(peer, ()))
+        return reversed(self._accounts.get(peer, ()))
 
-    def know(self, peer: int, report: Report) -> None:
+    def know(self, peer: int, account: Account) -> None:
         """Remember another one of a peer."""
-        all_known = self._reports
-        reports = all_known.pop(peer, [])
-        reports.append(report)
-        all_known[peer] = reports
-        self._bytes += report.size
-        if len(reports) > self._most:
-            self._bytes -= reports.pop(0).size
+        all_known = self._accounts
+        accounts = all_known.pop(peer, [])
+        accounts.append(account)
+        all_known[peer] = accounts
+        self._bytes += account.size
+        if len(accounts) > self._most:
+            self._bytes -= accounts.pop(0).size
         while len(all_known) > 1 and (
             len(all_known) > _MOST_PEERS or self._bytes > _MOST_BYTES
         ):
@@ -143,16 +143,16 @@ class FirstCheckpoints:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._found: dict[int, tuple[int, Found, float]] = {}
+        self._found: dict[int, tuple[int, FoundCheckpoint, float]] = {}
 
-    def know(self, peer: int, number: int, found: Found, now: float) -> None:
+    def know(self, peer: int, number: int, found: FoundCheckpoint, now: float) -> None:
         """Remember what a peer has answered that was asked for a number."""
         self._found.pop(peer, None)
         self._found[peer] = number, found, now
         if len(self._found) > _MOST_FIRST:
             del self._found[next(iter(self._found))]
 
-    def of(self, peer: int, number: int, now: float) -> Found | None:
+    def of(self, peer: int, number: int, now: float) -> FoundCheckpoint | None:
         """Return the first checkpoint of a peer from a number on; None if not known."""
         known = self._found.get(peer)
         if known is None:
@@ -173,11 +173,13 @@ class Said(NamedTuple):
         Those whose checkpoints are none.
     """
 
-    found: Mapping[int, Found]
+    found: Mapping[int, FoundCheckpoint]
     bad: frozenset[int]
 
 
-def said_by(letter: Reply, peer: int, base: Report, only: Iterable[int] | None) -> Said:
+def said_by(
+    letter: Reply, peer: int, base: Account, only: Iterable[int] | None
+) -> Said:
     """Return what a reply of a peer says.
 
     Parameters
@@ -197,10 +199,10 @@ def said_by(letter: Reply, peer: int, base: Report, only: Iterable[int] | None) 
     indices = (before.keys() | told.keys()) - set(letter.without)
     if only is not None:
         indices &= set(only)
-    if len(indices) > MOST_REPORTED:
+    if len(indices) > MOST_TOLD:
         raise Malformed("", "a reply about too many nodes")
-    found: dict[int, Found] = {}
-    bad, left = set(), MOST_REPORTED_BYTES
+    found: dict[int, FoundCheckpoint] = {}
+    bad, left = set(), MOST_TOLD_BYTES
     for index in sorted(indices, key=lambda index: (index != peer, index)):
         own = found[peer].known.body if peer in found else b""
         try:
@@ -211,12 +213,12 @@ def said_by(letter: Reply, peer: int, base: Report, only: Iterable[int] | None) 
         left -= len(known.body)
         if left < 0:
             raise Malformed("", "a reply of too many bytes")
-        found[index] = Found(told[index].ahead if index in told else 0, known)
+        found[index] = FoundCheckpoint(told[index].ahead if index in told else 0, known)
     return Said(found, frozenset(bad))
 
 
 def _known(
-    told: Told | None, before: KnownCheckpoint | None, own: bytes
+    told: ToldCheckpoint | None, before: KnownCheckpoint | None, own: bytes
 ) -> KnownCheckpoint:
     """Return a checkpoint that was told, with the one before it, and the teller's own."""
     if told is not None and told.body and not told.is_difference:
