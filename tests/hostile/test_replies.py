@@ -19,7 +19,8 @@ from worldline.model.kinds import Kind
 from worldline.model.network.mailbox import Network
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.snapshots.assembling import snapshot_trace
-from worldline.steer.snapshots.letters import Reply, read, write
+from worldline.steer.snapshots.letter_bytes import read, write
+from worldline.steer.snapshots.letters import Reply, ToldCheckpoint
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.packing import packed
 
@@ -114,11 +115,14 @@ class HostilePost(Post):
         letter: Any = read(body)
         record = self.snapshots.record_now(self.lives[src])
         state = self.snapshots._setting.bytes.pack(record, src)
-        number = max(0, getattr(letter, "number", 1) + self.rng.choice((-1, 0, 0, 9)))
+        ahead = self.rng.choice((0, 0, 1, 9))
         gather = getattr(letter, "gather", self.rng.randrange(128))
         told = packed(mutated(state, self.rng))
+        whose = self.rng.choice((src, self.rng.randrange(len(self.lives))))
         near = tuple(self.rng.randrange(len(self.lives)) for _ in range(2))
-        return write(Reply(gather, number, False, told, near))
+        flags, is_difference = self.rng.randrange(4), self.rng.random() < 0.3
+        made = ToldCheckpoint(whose, ahead, is_difference, told)
+        return write(Reply(gather, flags, (made,), near))
 
 
 def play(post: HostilePost, check: ImmediateCheck) -> None:

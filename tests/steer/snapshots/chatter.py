@@ -83,9 +83,18 @@ class Talker:
         self.cache = self.seen % 5
 
 
-def system(network: Network, nodes: int = 4) -> wl.System:
+@wl.node
+class Gossip(Talker):
+    """One that wants to know of the next one, and of those that that one wants to know of."""
+
+    @wl.neighbours(hops=2)
+    def near(self) -> tuple[wl.NodeId, ...]:
+        return self.peers[self.seen % len(self.peers) :][:1]
+
+
+def system(network: Network, nodes: int = 4, kind: type[Talker] = Talker) -> wl.System:
     ids = wl.ids(*"abcdefgh"[:nodes])
-    made = {node: Talker(tuple(p for p in ids if p != node)) for node in ids}
+    made = {node: kind(tuple(p for p in ids if p != node)) for node in ids}
     connects = permits(network, "connection_errors")
     faults = wl.Faults(
         drops=None if permits(network, "drops") else 0,

@@ -14,7 +14,8 @@ from worldline.model.events import LOST, Event
 from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.snapshots.keeper import Snapshots
-from worldline.steer.snapshots.letters import SnapshotLetter, read
+from worldline.steer.snapshots.letter_bytes import read
+from worldline.steer.snapshots.letters import SnapshotLetter
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.worlds.companions import Companion
@@ -181,3 +182,11 @@ class Post:
     def sent(self, kind: type[SnapshotLetter]) -> list[Any]:
         """Return the letters of a kind that were sent so far."""
         return [letter for _, _, letter in self.letters if isinstance(letter, kind)]
+
+    def to(self, dst: int, kind: type[SnapshotLetter] | None = None) -> list[Any]:
+        """Return the letters, or those of a kind, that were sent to a node so far."""
+        return [
+            letter
+            for _, other, letter in self.letters
+            if other == dst and (kind is None or isinstance(letter, kind))
+        ]

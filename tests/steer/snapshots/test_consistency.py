@@ -47,13 +47,24 @@ def conditions(network: Network) -> Conditions:
     )
 
 
-def walked(network: Network, seed: int, steps: int = 150) -> int:
-    judge = Judge.walked(chatter.system(network), seed, GatherOptions(interval=4.0))
+def walked(
+    network: Network,
+    seed: int,
+    steps: int = 150,
+    kind: type[chatter.Talker] = chatter.Talker,
+) -> int:
+    system = chatter.system(network, kind=kind)
+    judge = Judge.walked(system, seed, GatherOptions(interval=4.0))
     return judge.run(steps)
 
 
-def simulated(network: Network, seed: int, seconds: float = 12.0) -> int:
-    system = chatter.system(network)
+def simulated(
+    network: Network,
+    seed: int,
+    seconds: float = 12.0,
+    kind: type[chatter.Talker] = chatter.Talker,
+) -> int:
+    system = chatter.system(network, kind=kind)
     options = GatherOptions(interval=4.0)
     judge = Judge.simulated(system, seed, conditions(network), options)
     return judge.run(10_000, until=seconds)
@@ -71,13 +82,26 @@ def test_snapshots_of_runs_by_the_clock_are_consistent(network: Network):
     assert simulated(network, 1) > 20
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
-def test_very_many_snapshots_are_consistent(network: Network):
+def test_snapshots_with_those_beside_neighbours_are_consistent(network: Network):
+    assert simulated(network, 1, 6.0, chatter.Gossip) > 20
+    assert walked(network, 1, 100, chatter.Gossip) > 20
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("kind", "count"), [(chatter.Talker, 25_000), (chatter.Gossip, 5_000)]
+)
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+def test_very_many_snapshots_are_consistent(
+    network: Network, kind: type[chatter.Talker], count: int
+):
     judged, seed = 0, 1000
-    while judged < 25_000:
+    while judged < count:
         seed += 1
-        judged += walked(network, seed, 200) + simulated(network, seed, 20.0)
+        judged += walked(network, seed, 200, kind)
+        judged += simulated(network, seed, 20.0, kind)
 
 
 def test_messages_that_force_no_checkpoint_make_orphans(

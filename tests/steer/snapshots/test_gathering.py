@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from tests.steer.snapshots import chatter
 from tests.steer.snapshots.posting import Post
+from tests.steer.snapshots.rows import QUIET, row, settled
 
 import worldline as wl
 from worldline.steer.snapshots.channels import MOST_TAIL, MOST_UNTOLD
+from worldline.steer.snapshots.letter_bytes import write
 from worldline.steer.snapshots.letters import (
     Busy,
     Gone,
     Received,
-    Relay,
-    Relayed,
     Reply,
     Request,
-    Same,
-    SnapshotLetter,
-    write,
+    ToldCheckpoint,
 )
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.worlds.access_links import size_of
 
 WORD = chatter.Word(1)
-QUIET = GatherOptions(interval=1000.0)
 
 
 def streams(options: GatherOptions | None = None, *, size: int = 3) -> Post:
@@ -35,14 +30,6 @@ def streams(options: GatherOptions | None = None, *, size: int = 3) -> Post:
 
 def datagrams(options: GatherOptions | None = None, *, size: int = 3) -> Post:
     return Post(chatter.system(wl.datagrams(), size), options, connect=False)
-
-
-def settled(post: Post, seconds: float = 5.0) -> Post:
-    """What the first gathers of all nodes leave behind."""
-    post.wait(seconds)
-    post.taken.clear()
-    post.letters.clear()
-    return post
 
 
 def test_a_snapshot_has_the_node_and_those_it_is_connected_with():
@@ -61,11 +48,9 @@ def test_what_has_not_changed_is_not_sent_again():
         post.letters.clear()
         post.change(0)
         post.wait(1.0)
-    answers = [
-        letter for _, _, letter in post.letters if not isinstance(letter, Request)
-    ]
-    assert len([one for one in answers if isinstance(one, Same)]) == 4
-    (one, other) = [one for one in answers if isinstance(one, Reply)]
+    answers = post.sent(Reply)
+    assert len([one for one in answers if not one.told]) == 4
+    (one,), (other,) = [one.told for one in answers if one.told]
     assert one.is_difference
     assert one.body == other.body
 
@@ -169,7 +154,7 @@ def test_a_share_of_what_is_sent_is_kept():
 def test_what_is_no_letter_is_counted():
     post = settled(streams(QUIET))
     post.snapshots.heard(post.lives[0], post.system.ids[1], b"\xc1")
-    post.snapshots.heard(post.lives[0], post.system.ids[1], b"\x92\x07\x63")
+    post.snapshots.heard(post.lives[0], post.system.ids[1], b"\x03\x07\x63")
     assert post.snapshots.counts[post.system.ids[0]].malformed == 2
 
 
@@ -180,7 +165,7 @@ def test_a_checkpoint_that_is_none_makes_its_node_absent():
     (request,) = [one for s, d, one in post.letters if (s, d) == (0, 1)]
     assert isinstance(request, Request)
     post.wait(0.2)
-    bad = Reply(request.gather, request.number, False, b"nonsense")
+    bad = Reply(request.gather, 0, (ToldCheckpoint(1, 0, False, b"nonsense"),))
     post.snapshots.heard(post.lives[0], post.system.ids[1], write(bad))
     (taken,) = [one for one in post.taken if one.node == 0]
     assert set(taken.members) == {0, 2}
@@ -359,119 +344,3 @@ def test_peers_of_datagrams_are_neighbours_for_half_a_minute():
     post.taken.clear()
     post.change(0)
     assert set(post.taken[0].members) == {0}
-
-
-# --------------------------------------------------------------------------- two hops
-
-
-@wl.message
-class Hello:
-    number: int
-
-
-@wl.node
-class Link:
-    """Knows the next in a row, and wants to know whom that one knows."""
-
-    next: wl.NodeId | None = None
-    seen: int = 0
-
-    @wl.neighbours(hops=2)
-    def near(self) -> list[wl.NodeId | None]:
-        return [self.next]
-
-    @wl.on(Hello)
-    def hello(self, ctx: wl.Context, src: wl.NodeId, msg: Hello) -> None:
-        self.seen += 1
-
-
-def row(size: int, network: wl.Streams | wl.Datagrams) -> Post:
-    ids = wl.ids(*[f"n{number}" for number in range(size)])
-    nodes = {
-        node: Link(ids[number + 1] if number + 1 < size else None)
-        for number, node in enumerate(ids)
-    }
-    post = Post(wl.System(nodes, network=network, name="row"), QUIET, connect=False)
-    post.open = {frozenset({n, n + 1}) for n in range(size - 1)}
-    return settled(post)
-
-
-@pytest.mark.parametrize(
-    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
-)
-def test_the_neighbours_of_neighbours_are_asked_too(network: wl.Streams | wl.Datagrams):
-    post = row(4, network)
-    post.change(0)
-    post.wait(1.0)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0, 1, 2}
-
-
-def test_who_has_no_connection_is_asked_through_the_neighbour():
-    post = row(3, wl.streams())
-    post.change(0)
-    post.wait(1.0)
-    assert post.sent(Relay)
-    assert post.sent(Relayed)
-
-
-@pytest.mark.parametrize("named", [(1, 2), (2, 1)])
-def test_who_is_named_but_has_no_connection_is_asked_through_a_neighbour(
-    named: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-):
-    post = row(3, wl.streams())
-    keeper: Any = post.snapshots._keepers[post.system.ids[0]]
-    monkeypatch.setattr(keeper, "_neighbours", lambda: named)
-    absent = keeper.counts.absent
-    post.change(0)
-    post.wait(1.0)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0, 1, 2}
-    assert keeper.counts.absent == absent
-
-
-def test_a_neighbour_without_a_connection_is_absent():
-    post = row(3, wl.streams())
-    post.open.clear()
-    post.change(0)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0}
-
-
-@pytest.mark.parametrize(
-    "network", [wl.streams(), wl.datagrams()], ids=["streams", "datagrams"]
-)
-@pytest.mark.parametrize("nobody", [3, 1 << 40])
-def test_an_answer_that_names_nobody_is_refused(
-    network: wl.Streams | wl.Datagrams, nobody: int
-):
-    post = row(3, network)
-
-    def lies(src: int, dst: int, letter: SnapshotLetter) -> bool:
-        if not isinstance(letter, Reply | Same):
-            return True
-        told = write(letter._replace(neighbours=(nobody,)))
-        post.companion.heard(post.lives[dst], post.system.ids[src], told)
-        return False
-
-    post.keep = lies
-    post.change(0)
-    post.wait(5.0)
-    (taken,) = [one for one in post.taken if one.node == 0]
-    assert set(taken.members) == {0}
-    assert post.snapshots.counts[post.system.ids[0]].malformed
-
-
-def test_what_has_come_is_known_before_a_snapshot_is_complete():
-    post = settled(row(3, wl.datagrams()))
-    me = post.system.ids[0]
-    before = post.snapshots.records(me)
-    assert post.snapshots.records(me) is before
-    post.keep = lambda src, dst, letter: src != 2
-    post.change(1)
-    post.change(0)
-    post.wait(0.3)
-    after = post.snapshots.records(me)
-    assert after[1].number > before[1].number
-    assert after[2] is before[2]
-    assert post.snapshots.records(me) is after

@@ -1,46 +1,54 @@
-"""Answers of a node to requests for its checkpoints."""
+"""Answers of a node to requests for its checkpoints, and for those beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import final
 
+from worldline.steer.snapshots.accounts import (
+    MOST_TOLD_BYTES,
+    NO_ACCOUNT,
+    Account,
+    Accounts,
+    FoundCheckpoint,
+    KnownCheckpoint,
+)
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.counts import SnapshotCounts
-from worldline.steer.snapshots.gathering import KnownBodies
 from worldline.steer.snapshots.letters import (
-    NAMES,
+    ANEW,
+    BESIDE,
+    BUT,
+    MORE,
     Busy,
     Gone,
     Reply,
     Request,
-    Same,
     SnapshotLetter,
+    ToldCheckpoint,
 )
-from worldline.steer.snapshots.log import CheckpointLog, digest_of
+from worldline.steer.snapshots.log import CheckpointLog
+from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
+
+_MOST_GIVEN = 4
+"""Answers to one peer that may be under way, of which it may know any when it asks."""
 
 
 @final
 class Answering:
-    """The answers of one node.
-
-    Parameters
-    ----------
-    neighbours
-        Returns the indices of the node's neighbours.
-    """
+    """The answers of one node, of an index."""
 
     def __init__(
         self,
+        index: int,
         log: CheckpointLog,
         allowance: LetterAllowance,
         counts: SnapshotCounts,
-        neighbours: Callable[[], tuple[int, ...]],
     ) -> None:
-        self._log, self._allowance, self._counts = log, allowance, counts
-        self._neighbours = neighbours
-        self._given = KnownBodies()
+        self._index, self._log = index, log
+        self._allowance, self._counts = allowance, counts
+        self._given = Accounts(_MOST_GIVEN)
 
     def refusal(self, request: Request, now: float) -> SnapshotLetter | None:
         """Return the answer of a node that has sent as much as it may; None for none."""
@@ -49,27 +57,113 @@ class Answering:
         self._counts.busy += 1
         return Busy(request.gather)
 
-    def answer(self, peer: int, request: Request) -> SnapshotLetter:
-        """Return the answer to a peer; a checkpoint of that number was taken."""
-        counts, kept = self._counts, self._log.first_from(request.number)
-        if kept is None:
-            counts.gone += 1
+    def can_answer(self, request: Request) -> bool:
+        """Say whether the checkpoint that is asked for is still kept."""
+        return self._own(request.number) is not None
+
+    def without(self, peer: int, request: Request) -> tuple[int, ...]:
+        """Return of whom beside the node a peer does not want to know."""
+        if request.flags & BUT:
+            return request.without
+        return self._base(peer, request).without
+
+    def early(self, peer: int, request: Request) -> SnapshotLetter:
+        """Return an answer about the node alone, before that about those beside it.
+
+        It can answer.
+        """
+        found, base = self._own(request.number), self._base(peer, request)
+        assert found is not None
+        told, _ = self._told(request.number, {self._index: found}, base)
+        return Reply(request.gather, MORE | _flags(base), told)
+
+    def answer(
+        self, peer: int, request: Request, beside: Mapping[int, FoundCheckpoint]
+    ) -> SnapshotLetter:
+        """Return the answer to a peer; a checkpoint of that number was taken.
+
+        Parameters
+        ----------
+        beside
+            What is known of those beside the node, if that is asked for.
+        """
+        found = self._own(request.number)
+        if found is None:
+            self._counts.gone += 1
             return Gone(request.gather, self._log.number)
-        number = kept.record.number
-        names = self._neighbours() if request.flags & NAMES else ()
-        counts.replies += 1
-        if kept.digest == request.have:
-            counts.same += 1
-            return Same(request.gather, number, names)
-        base = self._given.of(peer)
-        if not base or digest_of(base) != request.have:
-            base = b""
-        body = packed(kept.body, base)
-        self._given.know(peer, kept.body)
-        counts.raw += len(kept.body)
-        if base:
-            counts.differences += 1
-            counts.difference_bytes += len(body)
-        else:
-            counts.packed_bytes += len(body)
-        return Reply(request.gather, number, bool(base), body, names)
+        own, base = {self._index: found}, self._base(peer, request)
+        if not request.flags & BESIDE:
+            told, known = self._told(request.number, own, base)
+            self._count(told, known)
+            given = self._given.of(peer)
+            self._given.know(peer, given.and_of(self._index, found.known))
+            return Reply(request.gather, 0, told)
+        without = self.without(peer, request)
+        told, known = self._told(request.number, {**own, **beside}, base)
+        self._count(told, known)
+        self._given.know(peer, Account(without, known))
+        gone = tuple(index for index in base.known if index not in known)
+        return Reply(request.gather, _flags(base), told, gone)
+
+    # ------------------------------------------------------------------------ inside
+
+    def _own(self, number: int) -> FoundCheckpoint | None:
+        kept = self._log.first_from(number)
+        if kept is None:
+            return None
+        return FoundCheckpoint(
+            kept.record.number, KnownCheckpoint(kept.body, kept.digest)
+        )
+
+    def _base(self, peer: int, request: Request) -> Account:
+        """Return what a peer knows, if both know that it does."""
+        is_beside, me = request.flags & BESIDE, self._index
+        for given in self._given.all_of(peer):
+            known = given.digest if is_beside else given.digest_at(me)
+            if known == request.have:
+                return given
+        return NO_ACCOUNT
+
+    def _told(
+        self, number: int, all_found: Mapping[int, FoundCheckpoint], base: Account
+    ) -> tuple[tuple[ToldCheckpoint, ...], dict[int, KnownCheckpoint]]:
+        """Return what to tell of checkpoints, and what is known then: what has room."""
+        told: list[ToldCheckpoint] = []
+        known: dict[int, KnownCheckpoint] = {}
+        raw, size, own = 0, 0, b""
+        for index, (own_number, one) in all_found.items():
+            if known and raw + len(one.body) > MOST_TOLD_BYTES:
+                continue
+            before, ahead = base.known.get(index), own_number - number
+            if before is not None and before.digest == one.digest:
+                if ahead:
+                    told.append(ToldCheckpoint(index, ahead))
+            else:
+                other = own if before is None else before.body
+                body = packed(one.body, other)
+                if told and size + len(body) > LARGEST:
+                    continue
+                size += len(body)
+                told.append(ToldCheckpoint(index, ahead, before is not None, body))
+            known[index], own, raw = one, own or one.body, raw + len(one.body)
+        return tuple(told), known
+
+    def _count(
+        self,
+        all_told: tuple[ToldCheckpoint, ...],
+        known: Mapping[int, KnownCheckpoint],
+    ) -> None:
+        counts, sent = self._counts, [one for one in all_told if one.body]
+        counts.replies += len(known)
+        counts.same += len(known) - len(sent)
+        for one in sent:
+            counts.raw += len(known[one.node].body)
+            if one.is_difference:
+                counts.differences += 1
+                counts.difference_bytes += len(one.body)
+            else:
+                counts.packed_bytes += len(one.body)
+
+
+def _flags(base: Account) -> int:
+    return 0 if base.known else ANEW

@@ -12,30 +12,42 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, final
 
-from worldline.steer.snapshots.letters import NAMES, NEWS, Gone, Reply, Request, Same
-from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
+from worldline.steer.snapshots.accounts import (
+    NO_ACCOUNT,
+    Account,
+    Accounts,
+    FoundCheckpoint,
+    Said,
+    said_by,
+)
+from worldline.steer.snapshots.letters import (
+    ANEW,
+    BESIDE,
+    BUT,
+    MORE,
+    NEWS,
+    Gone,
+    Reply,
+    Request,
+)
+from worldline.steer.snapshots.log import KeptCheckpoint
 from worldline.steer.snapshots.options import GatherOptions
-from worldline.steer.snapshots.packing import unpacked
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.trace.json_checks import Malformed
 
-_ROUNDS = 2
 _NAMES = 128
 _FIRST_REPEAT, _REPEATS = 0.05, 4
 """After which part of the deadline a request is sent again, then after twice that."""
-
-_MOST_KNOWN = 64
-"""Neighbours of which the last checkpoint is remembered."""
 
 
 class Asking(Protocol):
     """What a gather needs of the node that asks."""
 
     def reaches(self, peer: int) -> bool:
-        """Say whether a letter can be sent to a peer without help."""
+        """Say whether a letter can be sent to a peer."""
 
-    def ask(self, peer: int, letter: Request, via: int | None) -> None:
-        """Send a request, over another node if there is no connection."""
+    def ask(self, peer: int, letter: Request) -> None:
+        """Send a request."""
 
     def untold(self, peer: int, number: int) -> tuple[int, int] | None:
         """Return what to tell a peer that was received, at the time of a number."""
@@ -46,30 +58,11 @@ class Asking(Protocol):
     def unpack(self, body: bytes, peer: int, number: int) -> MemberRecord:
         """Return the checkpoint of bytes from a peer."""
 
-    def gathered(self, gather: Gather) -> None:
-        """Take what has been gathered."""
+    def answered(self, peer: int, number: int, found: FoundCheckpoint) -> None:
+        """Take note of what a peer answers that was asked for a number."""
 
     def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
         """Let something be done after so many seconds."""
-
-
-@final
-class KnownBodies:
-    """The last checkpoint of each neighbour, as bytes, to which differences are sent."""
-
-    def __init__(self) -> None:
-        self._bodies: dict[int, bytes] = {}
-
-    def of(self, peer: int) -> bytes:
-        """Return that of a peer; nothing if there is none."""
-        return self._bodies.get(peer, b"")
-
-    def know(self, peer: int, body: bytes) -> None:
-        """Remember that of a peer."""
-        self._bodies.pop(peer, None)
-        self._bodies[peer] = body
-        if len(self._bodies) > _MOST_KNOWN:
-            del self._bodies[next(iter(self._bodies))]
 
 
 @final
@@ -78,14 +71,23 @@ class Gather:
 
     Parameters
     ----------
+    known
+        What each peer has told before.
+    then
+        Takes it when it is over.
     name
         Tells its replies from those of others; a second round takes the next one.
     number
         Of the checkpoints that are asked for.
     has_news
         Whether something has changed at the node, so that its neighbours gather as well.
-    names
-        Whether neighbours of neighbours are asked, too.
+    me
+        The index of the node, if neighbours are asked for those beside them, too; None if
+        they are not.
+    rounds
+        How often at most those are asked again whose checkpoints are gone.
+    share
+        How much of the deadline it may take.
     repeats
         Whether requests may be lost, so that they are sent again.
 
@@ -103,17 +105,21 @@ class Gather:
         self,
         asking: Asking,
         options: GatherOptions,
-        known: KnownBodies,
+        known: Accounts,
+        then: Callable[[Gather], None],
         *,
         name: int,
         number: int,
         has_news: bool,
-        names: bool,
         repeats: bool,
+        me: int | None = None,
+        rounds: int = 2,
+        share: float = 1.0,
     ) -> None:
         self._asking, self._options, self._known = asking, options, known
-        self._repeats = repeats
-        self._has_news, self._names = has_news, names
+        self._then, self._repeats, self._me = then, repeats, me
+        self._has_news, self._rounds = has_news, rounds
+        self._seconds = share * options.deadline
         self.name, self.number = name, number
         self.own = asking.take(number)
         self.members: dict[int, MemberRecord] = {}
@@ -121,26 +127,30 @@ class Gather:
         self._over: (
             tuple[Mapping[int, MemberRecord], int, Mapping[int, MemberRecord]] | None
         ) = None
-        self._routes: dict[int, int | None] = {}
-        self._bases: dict[int, bytes] = {}
+        self._asked: tuple[int, ...] = ()
+        self._bases: dict[int, Account] = {}
         self._waits: set[int] = set()
         self._gone: dict[int, int] = {}
-        self._round = 1
         self._is_over = False
         self._call_off: Callable[[], None] = _nothing
 
-    def begin(self, index: int, neighbours: Iterable[int]) -> None:
+    def begin(self, neighbours: Iterable[int]) -> None:
         """Ask the neighbours of a node."""
-        self._routes[index] = None  # is not asked, whoever names it
-        peers = [peer for peer in neighbours if peer != index]
-        self._begin_round()
-        for peer in peers:
-            self._ask(peer, None)
+        for peer in neighbours:
+            if self._asking.reaches(peer):
+                self._asked += (peer,)
+            else:
+                self.absent.add(peer)  # unless somebody tells of it who reaches it
+        self._ask_all(self._asked)
         self._look()
+
+    def waits_for(self, peer: int) -> bool:
+        """Say whether a peer is still to answer."""
+        return peer in self._waits
 
     def give_up(self) -> None:
         """Wait no longer: who has not answered is absent."""
-        self.absent |= self._waits
+        self.absent |= self._waits - self.members.keys()
         self._waits.clear()
         self._look()
 
@@ -159,35 +169,36 @@ class Gather:
             self._over = before
         return before[2]
 
-    def take_reply(self, peer: int, letter: Reply | Same) -> bool:
-        """Take a checkpoint; say whether it belongs here.
+    def take_reply(self, peer: int, letter: Reply) -> bool:
+        """Take checkpoints; say whether they belong here.
 
         Raises
         ------
         Malformed
-            If it is none; the peer is absent then.
+            If some are none; whose they are is absent then.
         """
         if not self._is_awaited(peer, letter.gather):
             return False
-        base = self._bases[peer]
+        base, has_more = self._bases[peer], bool(letter.flags & MORE)
         try:
-            if isinstance(letter, Same):
-                body = base
-            else:
-                body = unpacked(letter.body, base if letter.is_difference else b"")
-            if letter.number < self.number:
-                raise Malformed(
-                    "", "a checkpoint of an earlier time than was asked for"
-                )
-            self.members[peer] = self._asking.unpack(body, peer, letter.number)
+            is_alone = self._me is None or has_more
+            said = said_by(letter, peer, base, (peer,) if is_alone else None)
+            found = said.found.get(peer)
+            if found is None:
+                raise Malformed("", "a reply without a checkpoint of who sends it")
+            self._keep(peer, found)
         except Malformed:
+            self._known.know(peer, NO_ACCOUNT)
             self.leave_out(peer)
             raise
-        self._known.know(peer, body)
-        self._waits.discard(peer)
-        if self._names and self._routes[peer] is None:
-            self._ask_named(peer, letter.neighbours)
-        self._look()
+        if not has_more:
+            self._waits.discard(peer)
+            self._know(peer, letter, said)
+            bad = self._keep_beside(peer, said)
+            self._asking.answered(peer, self.number, self._counted(found))
+            self._look()
+            if bad:
+                raise Malformed("", "a checkpoint that is none")
         return True
 
     def take_gone(self, peer: int, letter: Gone) -> bool:
@@ -208,11 +219,10 @@ class Gather:
 
     def leave_out(self, peer: int) -> None:
         """Take note that nothing is to be had from a peer."""
-        lost = [peer, *[one for one in self._waits if self._routes[one] == peer]]
-        for one in lost:
-            if one in self._waits:
-                self._waits.discard(one)
-                self.absent.add(one)
+        if peer in self._waits:
+            self._waits.discard(peer)
+            if peer not in self.members:
+                self.absent.add(peer)
         self._look()
 
     # ------------------------------------------------------------------------ inside
@@ -220,9 +230,47 @@ class Gather:
     def _is_awaited(self, peer: int, name: int) -> bool:
         return not self._is_over and name == self.name and peer in self._waits
 
+    def _counted(self, found: FoundCheckpoint) -> FoundCheckpoint:
+        """Return what was found, its number as all count it."""
+        return FoundCheckpoint(self.number + found.number, found.known)
+
+    def _keep(self, index: int, found: FoundCheckpoint) -> None:
+        number, known = self._counted(found)
+        self.members[index] = self._asking.unpack(known.body, index, number)
+        self.absent.discard(index)
+
+    def _keep_beside(self, peer: int, said: Said) -> bool:
+        """Take what a peer says of others; say whether something of that is bad."""
+        bad, most = set(said.bad), self._options.most_neighbours
+        for index, found in said.found.items():
+            if (
+                index in (peer, self._me)
+                or index in self._asked
+                or index in self.members
+                or len(self.members.keys() | set(self._asked)) >= most
+            ):
+                continue
+            try:
+                self._keep(index, found)
+            except Malformed:
+                bad.add(index)
+        self.absent |= bad - self.members.keys() - {self._me}
+        return bool(bad)
+
+    def _know(self, peer: int, letter: Reply, said: Said) -> None:
+        """Remember what a peer has told, as it remembers it itself."""
+        if self._me is None:
+            account = self._known.of(peer).and_of(peer, said.found[peer].known)
+        else:
+            base, without = self._bases[peer], self._without(peer)
+            is_anew = letter.flags & ANEW and not self._says_without(base, without)
+            known = {index: found.known for index, found in said.found.items()}
+            account = Account(() if is_anew else without, known)
+        self._known.know(peer, account)
+
     def _begin_round(self) -> None:
         self._call_off()
-        call_off = [self._asking.later(self._options.deadline, self.give_up)]
+        call_off = [self._asking.later(self._seconds, self.give_up)]
         if self._repeats:
             pauses = (_FIRST_REPEAT * 2**n for n in range(_REPEATS))
             call_off += [
@@ -239,56 +287,55 @@ class Gather:
     def _ask_again(self) -> None:
         """Ask again who has not answered: a request or its reply may have been lost."""
         for peer in sorted(self._waits):
-            self._send(peer, self._routes[peer])
+            self._send(peer)
 
-    def _ask(self, peer: int, via: int | None) -> None:
-        if via is None and not self._asking.reaches(peer):
-            self.absent.add(peer)  # unless somebody names it who reaches it
-            return
-        self._routes[peer] = via
-        self.absent.discard(peer)
-        self._waits.add(peer)
-        self._bases[peer] = self._known.of(peer)
-        self._send(peer, via)
-
-    def _send(self, peer: int, via: int | None) -> None:
-        base = self._bases[peer]
-        life, received = self._asking.untold(peer, self.number) or (0, 0)
-        letter = Request(
-            self.name,
-            self.number,
-            digest_of(base) if base else b"",
-            NEWS * self._has_news | NAMES * (self._names and via is None),
-            life,
-            received,
-        )
-        self._asking.ask(peer, letter, via)
-
-    def _ask_named(self, via: int, peers: Iterable[int]) -> None:
+    def _ask_all(self, peers: Iterable[int]) -> None:
+        self._begin_round()
         for peer in peers:
-            if len(self._routes) > self._options.most_neighbours:
-                return
-            if peer not in self._routes:
-                self._ask(peer, via)
+            self._waits.add(peer)
+            self._bases[peer] = self._known.of(peer)
+        for peer in peers:
+            self._send(peer)
+
+    def _without(self, peer: int) -> tuple[int, ...]:
+        """Return of whom beside a peer nothing is wanted: who is asked itself."""
+        return tuple(sorted(one for one in self._asked if one != peer))
+
+    @staticmethod
+    def _says_without(base: Account, without: tuple[int, ...]) -> bool:
+        return base.without != without or not base.known
+
+    def _send(self, peer: int) -> None:
+        base, flags = self._bases[peer], NEWS * self._has_news
+        without: tuple[int, ...] = ()
+        life, received = self._asking.untold(peer, self.number) or (0, 0)
+        if self._me is None:
+            have = base.digest_at(peer)
+        else:
+            have, flags, without = base.digest, flags | BESIDE, self._without(peer)
+            if self._says_without(base, without):
+                flags |= BUT
+            else:
+                without = ()
+        letter = Request(self.name, self.number, have, flags, life, received, without)
+        self._asking.ask(peer, letter)
 
     def _look(self) -> None:
-        """Go on to a second round, or be done, if nobody is waited for."""
+        """Go on to another round, or be done, if nobody is waited for."""
         if self._waits or self._is_over:
             return
-        if self._gone and self._round < _ROUNDS:
-            self._round += 1
+        if self._gone and self._rounds > 1:
+            self._rounds -= 1
             self.name = following(self.name)
             self.number = max(self.number, *self._gone.values())
             self.own = self._asking.take(self.number)
-            again = [*self.members, *self._gone]
+            again = [peer for peer in self._asked if peer not in self.absent]
             self.members, self._gone = {}, {}
-            self._begin_round()
-            for peer in again:
-                self._ask(peer, self._routes[peer])
+            self._ask_all(again)
             return
-        self.absent |= set(self._gone)
+        self.absent |= self._gone.keys()
         self.close()
-        self._asking.gathered(self)
+        self._then(self)
 
 
 def following(name: int) -> int:

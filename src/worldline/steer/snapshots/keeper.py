@@ -51,7 +51,9 @@ class Snapshots(Companion):
         asked no more; otherwise that is raised.
     """
 
-    name = "snapshots"
+    name = "s"
+    """A byte of each letter. Where letters are others, so is this: who writes others is not
+    heard then, and so absent, rather than misunderstood."""
 
     def __init__(
         self,

@@ -81,6 +81,17 @@ class Neighbourhood:
             self._known = said
         return said
 
+    def asked(self, beside: Beside) -> tuple[int, ...]:
+        """Return the indices of those that are asked: so many, and not the node itself.
+
+        Raises
+        ------
+        ModelError
+            As `all` does.
+        """
+        near = self.all(beside)[: self._setting.options.most_neighbours]
+        return tuple(peer for peer in near if peer != self._index)
+
     def _said(self, node: Any) -> tuple[int, ...] | None:
         self._times += 1
         is_watched = self._times < _FIRST or not self._times % _ONE_IN

@@ -9,13 +9,15 @@ from worldline.model.checkpointing import checkpointing
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
+from worldline.steer.snapshots.accounts import FoundCheckpoint
 from worldline.steer.snapshots.agreement import has_orphans
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.answering import Answering
 from worldline.steer.snapshots.attending import SnapshotAttention
 from worldline.steer.snapshots.channels import MOST_UNTOLD, NUMBER, Channels
 from worldline.steer.snapshots.counts import SnapshotCounts
-from worldline.steer.snapshots.gathering import Gather, KnownBodies, following
+from worldline.steer.snapshots.errands import Errands
+from worldline.steer.snapshots.gathering import Gather
 from worldline.steer.snapshots.letterbox import Letterbox
 from worldline.steer.snapshots.letters import Received, Request
 from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
@@ -69,8 +71,9 @@ class NodeKeeper:
             setting, index, beside, self._channels, self._log, self.counts
         )
         self._allowance = LetterAllowance(setting.options, beside.now)
-        self._post = Post(setting, index, beside, self._allowance, self.counts)
-        answering = Answering(self._log, self._allowance, self.counts, self._neighbours)
+        self._post = Post(setting, beside, self._allowance, self.counts)
+        answering = Answering(index, self._log, self._allowance, self.counts)
+        self._errands = Errands(self, setting, self._allowance)
         self._letters = Letterbox(
             self,
             len(self._system.ids),
@@ -78,16 +81,15 @@ class NodeKeeper:
             self._post,
             self._allowance,
             answering,
+            self._errands,
         )
-        self._known = KnownBodies()
-        self._names_neighbours = hops_of(self._system, index) > 1
+        self._asks_beside = hops_of(self._system, index) > 1
         self._gather: Gather | None = None
         self._is_renewing = False
         self._latest: NeighbourhoodSnapshot | None = None
         self._attention: SnapshotAttention | None = None
         self._occasions: Occasions | None = None
         self._has_started = False
-        self._name = 0
 
     def attention(self) -> SnapshotAttention | None:
         """Return what it attends to in the life that has begun; None for each event."""
@@ -107,6 +109,7 @@ class NodeKeeper:
         """Begin a life of the node, before its start handler runs."""
         if self._gather is not None:
             self._gather.close()
+        self._errands.close()
         self._beside, self._gather, self._latest = beside, None, None
         self._attention = None
         self._near.begin()
@@ -132,8 +135,11 @@ class NodeKeeper:
         self._near.forget()
         self._begin()
         is_error = event.kind is Kind.TRANSPORT_ERROR
-        if is_error and event.peer is not None and self._gather is not None:
-            self._gather.leave_out(self._system.index[event.peer])
+        if is_error and event.peer is not None:
+            peer = self._system.index[event.peer]
+            if self._gather is not None:
+                self._gather.leave_out(peer)
+            self._errands.leave_out(peer)
         assert self._occasions is not None
         self._occasions.happened()
 
@@ -216,22 +222,19 @@ class NodeKeeper:
     # ------------------------------------------------------------- for gathers: `Asking`
 
     def reaches(self, peer: int) -> bool:
-        """Say whether a letter can be sent to a peer without help."""
+        """Say whether a letter can be sent to a peer."""
         return self._post.reaches(peer)
 
-    def ask(self, peer: int, letter: Request, via: int | None) -> None:
-        """Send a request, over another node if there is no connection."""
-        self._post.send(peer, letter, None if self.reaches(peer) else via)
+    def ask(self, peer: int, letter: Request) -> None:
+        """Send a request."""
+        self._post.send(peer, letter)
 
     def untold(self, peer: int, number: int) -> tuple[int, int] | None:
         """Return what to tell a peer that was received, at the time of a number."""
         return self._channels.untold(peer) if number == self._log.number else None
 
     def take(self, number: int) -> KeptCheckpoint | None:
-        """Return its first checkpoint with a number or a greater one; None if it is gone.
-
-        If there is none yet, one is taken.
-        """
+        """Return its first checkpoint from a number on, or take it; None if it is gone."""
         return self._taker.first_from(number)
 
     def unpack(self, body: bytes, peer: int, number: int) -> MemberRecord:
@@ -242,7 +245,11 @@ class NodeKeeper:
         """Let something be done after so many seconds."""
         return self._beside.later(seconds, action)
 
-    def gathered(self, gather: Gather) -> None:
+    def answered(self, peer: int, number: int, found: FoundCheckpoint) -> None:
+        """Take note of what a peer answers that was asked for a number."""
+        self._errands.know(peer, number, found)
+
+    def _gathered(self, gather: Gather) -> None:
         """Take what has been gathered."""
         self._gather = None
         self.counts.absent += len(gather.absent)
@@ -262,9 +269,16 @@ class NodeKeeper:
 
     # ------------------------------------------------------- for letters: `Addressee`
 
-    def present_gather(self) -> Gather | None:
-        """Return the gather that goes on; None if none does."""
-        return self._gather
+    def gather_named(self, name: int) -> Gather | None:
+        """Return the gather of a name that goes on; None if none does."""
+        gather = self._gather
+        if gather is not None and gather.name == name:
+            return gather
+        return self._errands.named(name)
+
+    def neighbours(self) -> tuple[int, ...]:
+        """Return the indices of the neighbours that are asked."""
+        return self._near.asked(self._beside)
 
     def now(self) -> float:
         """Return the time of the node."""
@@ -322,19 +336,21 @@ class NodeKeeper:
             return False
         if self.take(number) is None:
             return False
-        self._name = following(following(self._name))  # for two rounds
+        name = self._errands.following_name()
+        self._errands.following_name()  # for another round
         self.counts.gathers += 1
         self._gather = Gather(
             self,
             self._options,
-            self._known,
-            name=self._name,
+            self._errands.known,
+            self._gathered,
+            name=name,
             number=number,
             has_news=has_news,
-            names=self._names_neighbours,
-            repeats=not self._setting.carriers.is_connected,
+            repeats=self._errands.repeats,
+            me=self._index if self._asks_beside else None,
         )
-        self._gather.begin(self._index, self._neighbours())
+        self._gather.begin(self.neighbours())
         return True
 
     def _is_over(self) -> bool:
@@ -380,6 +396,3 @@ class NodeKeeper:
             gathers=self._gathers,
             first=options.interval * (self._index + 1) / count,
         )
-
-    def _neighbours(self) -> tuple[int, ...]:
-        return self._near.all(self._beside)[: self._options.most_neighbours]
