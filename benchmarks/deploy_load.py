@@ -60,8 +60,8 @@ class Load:
     rate
         Puts a second instead, whether answered or not; what waits for the commits is asked
         after each event of the primary.
-    keep
-        Entries that may wait for a majority.
+    window
+        Entries that may wait for a majority, before puts wait themselves.
     seconds
         That are measured.
     """
@@ -73,13 +73,13 @@ class Load:
     durable: bool = False
     clients: int = 50
     rate: int = 0
-    keep: int = 64
+    window: int = 64
     seconds: float = 1.5
 
     def system(self) -> wl.System:
         """Return the system."""
         return replicated_log.system(
-            network=self.network, durable=self.durable, keep=self.keep
+            network=self.network, durable=self.durable, window=self.window
         )
 
     def host(self, nodes: Sequence[wl.NodeId], where: Row) -> wl.Host:

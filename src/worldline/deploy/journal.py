@@ -110,6 +110,11 @@ class JournalWriter:
         """Whether events are written, or only what outlives a life."""
         return self._options.events
 
+    @property
+    def is_synced(self) -> bool:
+        """Whether anything is ever waited for until it is on the disk."""
+        return self._options.sync != "never"
+
     @classmethod
     def open(
         cls,
