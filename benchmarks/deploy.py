@@ -39,7 +39,7 @@ RATE = 1_000
 CLIENTS = 400
 """At once, where puts are to keep the processor busy."""
 
-WINDOWS = (64, 4_096)
+WINDOWS = (64, 512)
 """Entries that may wait for a majority: so few that all wait for the disk, and so many that
 nobody has to."""
 

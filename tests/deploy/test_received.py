@@ -143,10 +143,10 @@ def test_a_great_turn_is_written_too(tmp_path: Path) -> None:
 def test_without_the_kernel_messages_are_written_as_they_came_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing() -> Any:
+    def missing(name: str) -> Any:
         raise KernelMissing("it was not built", remedy="build it")
 
-    monkeypatch.setattr(turn_times, "library", missing)
+    monkeypatch.setattr(turn_times, "quick", missing)
     packets = [put(number) for number in range(1_000, 1_004)]
     writer = opened(tmp_path)
     writer.commit_received(packets)

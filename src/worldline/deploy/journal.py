@@ -210,7 +210,7 @@ class JournalWriter:
                 return self._disk.pending
             record = [RECEIVED, self.joined(packets)]
             return self._commit([record], durable=False)
-        written = write(file.fd, joined, len(joined))
+        written = write(joined, len(joined))
         if written < 0:
             file.cut()
             self._fail(_error(written), len(packets), durable=False)
@@ -310,7 +310,7 @@ class JournalWriter:
         if write is None or is_shared or len(packed) > LARGEST:
             file.append(self._framed(packed, is_shared=is_shared))
             return
-        written = write(file.fd, packed, len(packed))
+        written = write(packed, len(packed))
         if written < 0:
             file.cut()
             raise _error(written)
@@ -332,7 +332,9 @@ class JournalWriter:
 
     def _be_quick(self) -> None:
         """Let the kernel write what it can, from now on."""
-        options, times = self._options, self._times
+        options, times, file = self._options, self._times, self._file
+        assert file is not None, "it is called where there is one"
+        times.into(file.fd)
         self._write_records = times.write_records
         if options.events and options.sync != "always" and options.contents == "all":
             self._write_packets = times.write_packets

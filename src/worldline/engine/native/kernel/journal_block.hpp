@@ -227,6 +227,14 @@ class JournalBlock {
     size_t plain_size_ = 0;
 };
 
+// The file of a journal, as the Python side has it, too: what its clocks showed at the end of
+// the turn before, where blocks are made, and its number.
+struct JournalFile {
+    int64_t clock, offset;
+    uint8_t* room;
+    int32_t number;
+};
+
 #ifndef _WIN32
 
 // Nanoseconds by a clock.
@@ -242,27 +250,28 @@ constexpr clockid_t kMonotonic = CLOCK_UPTIME_RAW;  // as Python has it
 constexpr clockid_t kMonotonic = CLOCK_MONOTONIC;
 #endif
 
-// Writes the block of a turn to a file: of packets, or of a list of records. Returns how long
-// it is; or the number of an error, negative: then a part of it may have been written.
-inline int64_t write_journal_block(int64_t* times, uint8_t* room, bool is_list, int file,
-                                   const uint8_t* bytes, size_t size) {
+// Writes the block of a turn: of packets, or of a list of records. Returns how long it is; or
+// the number of an error, negative: then a part of it may have been written.
+inline int32_t write_journal_block(JournalFile& journal, bool is_list, const uint8_t* bytes,
+                                   size_t size) {
     const int64_t clock = nanoseconds(kMonotonic), offset = nanoseconds(CLOCK_REALTIME) - clock;
-    JournalBlock block(room, clock - times[0], offset - times[1]);
+    JournalBlock block(journal.room, clock - journal.clock, offset - journal.offset);
     const int64_t length = is_list ? block.of_records(bytes, size) : block.of_packets(bytes, size);
     if (length < 0) return -EINVAL;
-    times[0] = clock;
-    times[1] = offset;
-    for (int64_t left = length; left > 0;) {
-        const ssize_t written = ::write(file, room + (length - left), static_cast<size_t>(left));
-        if (written < 0 && errno != EINTR) return -int64_t{errno};
-        if (written > 0) left -= written;
+    journal.clock = clock;
+    journal.offset = offset;
+    const uint8_t* const end = journal.room + length;
+    for (const uint8_t* at = journal.room; at != end;) {
+        const ssize_t written = ::write(journal.number, at, static_cast<size_t>(end - at));
+        if (written < 0 && errno != EINTR) return -errno;
+        if (written > 0) at += written;
     }
-    return length;
+    return static_cast<int32_t>(length);
 }
 
 #else
 
-inline int64_t write_journal_block(int64_t*, uint8_t*, bool, int, const uint8_t*, size_t) {
+inline int32_t write_journal_block(JournalFile&, bool, const uint8_t*, size_t) {
     return -ENOSYS;
 }
 
