@@ -27,7 +27,7 @@ negative."""
 class _JournalFile(ctypes.Structure):
     """The file of a journal, as `kernel/journal_block.hpp` has it."""
 
-    _fields_ = [  # noqa: RUF012 -- ctypes reads it
+    _fields_ = [  # type: ignore[mutable-override]  # nobody changes it
         ("clock", ctypes.c_int64),
         ("offset", ctypes.c_int64),
         ("room", ctypes.c_void_p),

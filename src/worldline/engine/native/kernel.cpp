@@ -13,6 +13,7 @@
 
 #include "kernel/breadth_first.hpp"
 #include "kernel/consequence.hpp"
+#include "kernel/crc32.hpp"
 #include "kernel/disk_sync.hpp"
 #include "kernel/journal_block.hpp"
 #include "kernel/tables.hpp"
@@ -364,6 +365,13 @@ int32_t wl_journal_packets(JournalFile* journal, const uint8_t* packets, int32_t
 
 int32_t wl_journal_records(JournalFile* journal, const uint8_t* records, int32_t size) {
     return write_journal_block(*journal, true, records, static_cast<size_t>(size));
+}
+
+// Returns the CRC-32 of some bytes as blocks of a journal have it; by tables alone, if that is
+// asked, as on processors without an instruction for it.
+uint32_t wl_crc32(const uint8_t* bytes, int64_t size, int32_t by_tables) {
+    const auto length = static_cast<size_t>(size);
+    return by_tables != 0 ? ~crc32_by_tables(~uint32_t{0}, bytes, length) : crc32(bytes, length);
 }
 
 // Syncs a file in another thread, which then sends two numbers to a socket: a ticket, and

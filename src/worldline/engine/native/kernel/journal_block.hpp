@@ -5,11 +5,12 @@
 // messages that are alike. Lists, numbers and bytes are MessagePack.
 #pragma once
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "crc32.hpp"
 
 #ifndef _WIN32
 #include <time.h>
@@ -17,41 +18,6 @@
 #endif
 
 namespace worldline {
-
-// Tables for sixteen bytes at a time of the CRC-32 that zlib has.
-constexpr size_t kCrcBytes = 16;
-using CrcTables = std::array<std::array<uint32_t, 256>, kCrcBytes>;
-
-inline CrcTables made_crc_tables() {
-    CrcTables tables{};
-    for (uint32_t byte = 0; byte < 256; ++byte) {
-        uint32_t rest = byte;
-        for (int bit = 0; bit < 8; ++bit) rest = rest >> 1 ^ (rest & 1 ? 0xedb88320U : 0);
-        tables[0][byte] = rest;
-    }
-    for (size_t table = 1; table < kCrcBytes; ++table) {
-        for (size_t byte = 0; byte < 256; ++byte) {
-            const uint32_t before = tables[table - 1][byte];
-            tables[table][byte] = before >> 8 ^ tables[0][before & 0xff];
-        }
-    }
-    return tables;
-}
-
-inline uint32_t crc32(const uint8_t* from, size_t size) {
-    static const CrcTables tables = made_crc_tables();
-    uint32_t crc = ~uint32_t{0};
-    for (; size >= kCrcBytes; from += kCrcBytes, size -= kCrcBytes) {
-        uint32_t next = 0;
-        for (size_t at = 0; at < 4; ++at) {
-            next ^= tables[kCrcBytes - 1 - at][from[at] ^ (crc >> 8 * at & 0xff)];
-        }
-        for (size_t at = 4; at < kCrcBytes; ++at) next ^= tables[kCrcBytes - 1 - at][from[at]];
-        crc = next;
-    }
-    for (; size > 0; ++from, --size) crc = crc >> 8 ^ tables[0][(crc ^ *from) & 0xff];
-    return ~crc;
-}
 
 inline uint64_t big_endian(const uint8_t* from, size_t size) {
     uint64_t word = 0;
