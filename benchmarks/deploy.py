@@ -151,7 +151,8 @@ def durable(part: Part, given: argparse.Namespace) -> None:
     part.say(
         f"Durable fields, {CLIENTS} clients, all in one process; {given.pairs} pairs of "
         f"{given.seconds:g} s. *Under way* is how many entries may wait for a majority: so "
-        "few that they wait for the disk, or more than there are clients:"
+        "few that they wait for the disk, or more than there are clients; *idle* is for "
+        "how much of the time the loop had nothing to do, with syncs:"
     )
     rows = []
     for (one, never), (_, synced) in zip(found[::2], found[1::2], strict=True):
@@ -164,12 +165,13 @@ def durable(part: Part, given: argparse.Namespace) -> None:
                 told([row["puts"] for row in synced], ",.0f"),
                 told([b["puts"] / a["puts"] for a, b in pairs], ".2f"),
                 told([_cost(b) / _cost(a) for a, b in pairs], ".2f"),
+                told([row["processes"][0]["idle"] for row in synced], ".2f"),
                 f"{median(synced, 'sync_ms'):.2f}",
                 f"{median(synced, 'load'):.1f}",
             ]
         )
     head = ("network", "under way", "puts/s, never", "puts/s, durable", "ratio")
-    part.say(table((*head, "CPU/event, ratio", "sync ms", "load"), rows))
+    part.say(table((*head, "CPU/event, ratio", "idle", "sync ms", "load"), rows))
 
 
 def _cost(row: Row) -> float:
