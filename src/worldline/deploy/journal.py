@@ -20,7 +20,7 @@ from worldline.deploy.disk_sync import DiskSync
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
-from worldline.deploy.segment_file import SegmentWriter, compress_later
+from worldline.deploy.segment_file import SegmentWriter, compress_later, sync_file
 from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
@@ -268,8 +268,8 @@ class JournalWriter:
                 with contextlib.suppress(OSError, JournalFailure):
                     self.records.append(StoppedRecord(reason))
                     self.commit()
-                    if self._options.sync != "never":
-                        os.fdatasync(file.fd)
+                    if self.is_synced:
+                        sync_file(file.fd)
             file.close()
             self._closed_bytes += file.size
             self._file = None
@@ -345,6 +345,8 @@ class JournalWriter:
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
+        if old is not None and self.is_synced:
+            self._disk.settle()
         header = replace(self._header, segment=self._header.segment + 1)
         values = self._codec.values
         self._times.begin()
@@ -353,8 +355,6 @@ class JournalWriter:
         self._header, self._file = header, new
         if old is not None:
             self._closed_bytes += old.size
-            if self._options.sync != "never":
-                os.fdatasync(old.fd)
             old.close()
             compress_later(old.path)
         self._forget()
