@@ -36,8 +36,12 @@ LOOPS = ("asyncio", "uvloop")
 RATE = 1_000
 """Puts a second where commits are timed."""
 
-CLIENTS, KEPT = 400, 2_048
-"""Clients at once, and entries that may wait, where syncs must not hold up anybody."""
+CLIENTS = 400
+"""At once, where puts are to keep the processor busy."""
+
+WINDOWS = (64, 512)
+"""Entries that may wait for a majority: so few that all wait for the disk, and so many that
+nobody has to."""
 
 
 def rates(part: Part, given: argparse.Namespace) -> None:
@@ -98,7 +102,7 @@ def commits(part: Part, given: argparse.Namespace) -> None:
         {"network": n, "apart": apart, "rate": RATE, "sync": "never"}
         for n, apart in itertools.product(NETWORKS, (False, True))
     ]
-    durable = {"durable": True, "sync": "durable", "keep": KEPT}
+    durable = {"durable": True, "sync": "durable", "window": WINDOWS[-1]}
     cases += [case | durable for case in cases]
     found = measure(
         "load", [c | {"seconds": given.seconds} for c in cases], given.rounds
@@ -136,15 +140,19 @@ def commits(part: Part, given: argparse.Namespace) -> None:
 
 def durable(part: Part, given: argparse.Namespace) -> None:
     """Throughput with syncs beside that without, everything else alike."""
-    case = {"durable": True, "clients": CLIENTS, "keep": KEPT, "seconds": given.seconds}
+    case = {"durable": True, "clients": CLIENTS, "seconds": given.seconds}
     cases = [
-        case | {"network": n, "sync": sync}
-        for n, sync in itertools.product(NETWORKS, ("never", "durable"))
+        case | {"network": n, "window": window, "sync": sync}
+        for n, window, sync in itertools.product(
+            NETWORKS, WINDOWS, ("never", "durable")
+        )
     ]
     found = measure("load", cases, given.pairs)
     part.say(
-        f"Durable fields, {CLIENTS} clients, up to {KEPT:,} entries under way, all in one "
-        f"process; {given.pairs} pairs of {given.seconds:g} s:"
+        f"Durable fields, {CLIENTS} clients, all in one process; {given.pairs} pairs of "
+        f"{given.seconds:g} s. *Under way* is how many entries may wait for a majority: so "
+        "few that they wait for the disk, or more than there are clients; *idle* is for "
+        "how much of the time the loop had nothing to do, with syncs:"
     )
     rows = []
     for (one, never), (_, synced) in zip(found[::2], found[1::2], strict=True):
@@ -152,16 +160,18 @@ def durable(part: Part, given: argparse.Namespace) -> None:
         rows.append(
             [
                 one["network"],
+                f"{one['window']:,}",
                 told([row["puts"] for row in never], ",.0f"),
                 told([row["puts"] for row in synced], ",.0f"),
                 told([b["puts"] / a["puts"] for a, b in pairs], ".2f"),
                 told([_cost(b) / _cost(a) for a, b in pairs], ".2f"),
+                told([row["processes"][0]["idle"] for row in synced], ".2f"),
                 f"{median(synced, 'sync_ms'):.2f}",
                 f"{median(synced, 'load'):.1f}",
             ]
         )
-    head = ("network", "puts/s, never", "puts/s, durable", "ratio", "CPU/event, ratio")
-    part.say(table((*head, "sync ms", "load"), rows))
+    head = ("network", "under way", "puts/s, never", "puts/s, durable", "ratio")
+    part.say(table((*head, "CPU/event, ratio", "idle", "sync ms", "load"), rows))
 
 
 def _cost(row: Row) -> float:

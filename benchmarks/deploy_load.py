@@ -60,8 +60,8 @@ class Load:
     rate
         Puts a second instead, whether answered or not; what waits for the commits is asked
         after each event of the primary.
-    keep
-        Entries that may wait for a majority.
+    window
+        Entries that may wait for a majority, before puts wait themselves.
     seconds
         That are measured.
     """
@@ -73,13 +73,13 @@ class Load:
     durable: bool = False
     clients: int = 50
     rate: int = 0
-    keep: int = 64
+    window: int = 64
     seconds: float = 1.5
 
     def system(self) -> wl.System:
         """Return the system."""
         return replicated_log.system(
-            network=self.network, durable=self.durable, keep=self.keep
+            network=self.network, durable=self.durable, window=self.window
         )
 
     def host(self, nodes: Sequence[wl.NodeId], where: Row) -> wl.Host:
@@ -151,7 +151,17 @@ def _used(host: wl.Host) -> Row:
         "bytes": sum(one.journal_bytes for one in counts),
         "cpu": time.process_time(),
         "wall": time.perf_counter(),
+        "wanted": _wanted_s(),
     }
+
+
+def _wanted_s() -> float:
+    """Return for how many seconds this thread had a processor, or waited for one."""
+    try:
+        ran, queued, _ = Path("/proc/thread-self/schedstat").read_text().split()
+    except OSError:  # not on Linux
+        return time.thread_time()
+    return (int(ran) + int(queued)) / 1e9
 
 
 def _spent(before: Row, after: Row) -> Row:
@@ -161,6 +171,7 @@ def _spent(before: Row, after: Row) -> Row:
         "rate": spent["events"] / spent["wall"],
         "each_us": 1e6 * spent["cpu"] / max(spent["events"], 1),
         "bytes": spent["bytes"] / max(spent["events"], 1),
+        "idle": max(0.0, 1 - spent["wanted"] / spent["wall"]),
     }
 
 

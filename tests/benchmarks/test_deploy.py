@@ -58,6 +58,7 @@ def test_a_load_counts_events_puts_and_bytes(network: str):
     assert process["events"] == pytest.approx(5 * 0.1 * row["puts"], rel=0.5)
     assert 60 < process["bytes"] < 120
     assert process["each_us"] > 1
+    assert 0 <= process["idle"] < 1
 
 
 def test_nodes_that_are_apart_are_counted_each_in_its_process():

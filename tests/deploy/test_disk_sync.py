@@ -13,6 +13,7 @@ import pytest
 
 from worldline.deploy import disk_sync
 from worldline.deploy.disk_sync import DiskSync
+from worldline.deploy.segment_file import sync_file
 from worldline.engine.native.library import KernelMissing, available, why_not
 
 
@@ -79,6 +80,35 @@ def test_a_sync_that_fails_is_said_to_who_waits_for_it() -> None:
     asyncio.run(main())
     for end in ends:
         os.close(end)
+
+
+def test_whoever_waits_is_told_if_the_file_cannot_be_left_synced() -> None:
+    ends = os.pipe()
+
+    async def main() -> None:
+        disk = DiskSync(lambda: ends[1])
+        waits = [disk.sync(), disk.sync()]
+        with pytest.raises(OSError, match="Invalid argument"):
+            disk.settle()
+        assert disk.pending is None
+        done = await asyncio.gather(*waits, return_exceptions=True)
+        assert [type(one) for one in done] == [OSError] * 2
+        await asyncio.sleep(0.01)  # the first one is heard of again
+        disk.close()
+
+    asyncio.run(main())
+    for end in ends:
+        os.close(end)
+
+
+def test_where_there_is_no_fdatasync_all_of_a_file_is_synced(
+    file: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.delattr(os, "fdatasync")
+    monkeypatch.setattr(os, "fsync", synced.append)
+    sync_file(file)
+    assert synced == [file]
 
 
 def test_a_file_that_has_been_closed_meanwhile_needs_no_sync(file: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.deploy import keeping
 from worldline.deploy.clock import anchored
 from worldline.deploy.journal import JournalWriter
 from worldline.deploy.links import Links
@@ -233,6 +235,31 @@ def test_a_call_behind_one_that_waits_is_made_all_the_same():
         first.cancel()
 
     run(step)
+
+
+def test_calls_whose_guards_take_long_are_tried_less_often():
+    """Each costs half of what lies between two times that little is tried."""
+    asked: list[float] = []
+
+    @wl.node
+    class Slow:
+        def is_allowed(self, number: int) -> bool:
+            asked.append(end := time.thread_time() + keeping.SWEEP_S / 2)
+            while time.thread_time() < end:
+                pass
+            return False
+
+        @wl.call(when=is_allowed)
+        def make(self, ctx: wl.Context, number: int) -> None: ...
+
+    async def step(host: wl.Host) -> None:
+        calls = [asyncio.ensure_future(host.call(A, Slow.make, n)) for n in range(4)]
+        await asyncio.sleep(20 * keeping.SWEEP_S)
+        for call in calls:
+            call.cancel()
+
+    run(step, wl.System({A: Slow()}, network=wl.streams()))
+    assert 4 < len(asked) <= 4 + 2 * 4  # each when it comes, and swept up once or twice
 
 
 def test_a_call_that_lets_an_older_one_happen_is_made_once(tmp_path: Path):

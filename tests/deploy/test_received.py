@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import time
+import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +17,7 @@ import worldline as wl
 from worldline.deploy import turn_times
 from worldline.deploy.journal import JournalWriter
 from worldline.deploy.journal_options import JournalOptions
-from worldline.engine.native.library import KernelMissing, available, why_not
+from worldline.engine.native.library import KernelMissing, available, library, why_not
 from worldline.trace.journal.alike import ALIKE, packets_of
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.messagepack import pack
@@ -140,13 +142,22 @@ def test_a_great_turn_is_written_too(tmp_path: Path) -> None:
     assert came(turns(tmp_path)[1]) == b"".join(packets)
 
 
+@pytest.mark.skipif(not available(), reason=str(why_not()))
+@pytest.mark.parametrize("by_tables", [0, 1])
+def test_the_kernel_has_the_checksum_of_zlib(by_tables: int) -> None:
+    content = random.Random(1).randbytes(5_000)
+    for size in (*range(200), 5_000):
+        checksum = library().wl_crc32(content, size, by_tables)
+        assert checksum == zlib.crc32(content[:size])
+
+
 def test_without_the_kernel_messages_are_written_as_they_came_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing() -> Any:
+    def missing(name: str) -> Any:
         raise KernelMissing("it was not built", remedy="build it")
 
-    monkeypatch.setattr(turn_times, "library", missing)
+    monkeypatch.setattr(turn_times, "quick", missing)
     packets = [put(number) for number in range(1_000, 1_004)]
     writer = opened(tmp_path)
     writer.commit_received(packets)

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import final
 
+from worldline.deploy.segment_file import sync_file
 from worldline.engine.native.library import KernelMissing, library
 
 _DONE = struct.Struct("=qq")
@@ -55,6 +56,26 @@ class DiskSync:
             if self._present is None:
                 self._begin()
         return queued
+
+    def settle(self) -> None:
+        """Sync what is written now, before the file is another one.
+
+        Raises
+        ------
+        OSError
+            If that fails; whoever waits is told so, too, since a second attempt would not
+            find what the first has lost.
+        """
+        file = self._file()
+        assert file is not None, "it is open"
+        try:
+            sync_file(file)
+        except OSError as error:
+            for one in (self._present, self._queued):
+                if one is not None and not one.done():
+                    one.set_exception(error)
+            self._present = self._queued = self.pending = None
+            raise
 
     def close(self) -> None:
         """Tell nobody any more: the file is closed."""
@@ -140,7 +161,7 @@ class _Ends:
 def _sync(file: int) -> int:
     """Sync a file and close it; return the number of an error, or 0."""
     try:
-        os.fdatasync(file)
+        sync_file(file)
     except OSError as error:
         return error.errno or -1
     finally:

@@ -20,7 +20,7 @@ from worldline.deploy.disk_sync import DiskSync
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.recovery import Restored, restore
-from worldline.deploy.segment_file import SegmentWriter, compress_later
+from worldline.deploy.segment_file import SegmentWriter, compress_later, sync_file
 from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
@@ -109,6 +109,11 @@ class JournalWriter:
     def records_events(self) -> bool:
         """Whether events are written, or only what outlives a life."""
         return self._options.events
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether anything is ever waited for until it is on the disk."""
+        return self._options.sync != "never"
 
     @classmethod
     def open(
@@ -205,7 +210,7 @@ class JournalWriter:
                 return self._disk.pending
             record = [RECEIVED, self.joined(packets)]
             return self._commit([record], durable=False)
-        written = write(file.fd, joined, len(joined))
+        written = write(joined, len(joined))
         if written < 0:
             file.cut()
             self._fail(_error(written), len(packets), durable=False)
@@ -263,8 +268,8 @@ class JournalWriter:
                 with contextlib.suppress(OSError, JournalFailure):
                     self.records.append(StoppedRecord(reason))
                     self.commit()
-                    if self._options.sync != "never":
-                        os.fdatasync(file.fd)
+                    if self.is_synced:
+                        sync_file(file.fd)
             file.close()
             self._closed_bytes += file.size
             self._file = None
@@ -305,7 +310,7 @@ class JournalWriter:
         if write is None or is_shared or len(packed) > LARGEST:
             file.append(self._framed(packed, is_shared=is_shared))
             return
-        written = write(file.fd, packed, len(packed))
+        written = write(packed, len(packed))
         if written < 0:
             file.cut()
             raise _error(written)
@@ -327,7 +332,9 @@ class JournalWriter:
 
     def _be_quick(self) -> None:
         """Let the kernel write what it can, from now on."""
-        options, times = self._options, self._times
+        options, times, file = self._options, self._times, self._file
+        assert file is not None, "it is called where there is one"
+        times.into(file.fd)
         self._write_records = times.write_records
         if options.events and options.sync != "always" and options.contents == "all":
             self._write_packets = times.write_packets
@@ -338,6 +345,8 @@ class JournalWriter:
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
+        if old is not None and self.is_synced:
+            self._disk.settle()
         header = replace(self._header, segment=self._header.segment + 1)
         values = self._codec.values
         self._times.begin()
@@ -346,8 +355,6 @@ class JournalWriter:
         self._header, self._file = header, new
         if old is not None:
             self._closed_bytes += old.size
-            if self._options.sync != "never":
-                os.fdatasync(old.fd)
             old.close()
             compress_later(old.path)
         self._forget()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, final
@@ -17,7 +18,10 @@ from worldline.model.node import NodeType
 from worldline.model.usercode.user_errors import spelt
 
 SWEEP_S = 0.01
-"""Seconds between two times that all calls are tried which wait."""
+"""Seconds between two times that all calls are tried which wait, at least."""
+
+SHARE = 25
+"""So many times the time that it takes to try them lies between one time and the next."""
 
 
 class NodeFailed(WorldlineError):
@@ -236,13 +240,15 @@ class KeptBack:
                 return True
         return False
 
-    def _plan_sweep(self) -> None:
+    def _plan_sweep(self, took: float = 0.0) -> None:
         if self._sweep is None and self._calls:
-            self._sweep = asyncio.get_running_loop().call_later(SWEEP_S, self._try_all)
+            after = max(SWEEP_S, SHARE * took)
+            self._sweep = asyncio.get_running_loop().call_later(after, self._try_all)
 
     def _try_all(self) -> None:
         """Try all calls that wait: the guard of one may depend on what it is given."""
         self._sweep = None
+        began = time.thread_time()
         self._is_looking = True  # or what happens here would make the same calls again
         try:
             for name in list(self._calls):
@@ -252,7 +258,7 @@ class KeptBack:
         finally:
             self._is_looking = False
         self.look()
-        self._plan_sweep()
+        self._plan_sweep(time.thread_time() - began)
 
     def _try_each(self, name: str, waiting: deque[_Call]) -> None:
         for _ in range(len(waiting)):

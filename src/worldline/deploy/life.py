@@ -186,6 +186,8 @@ class NodeLife:
                     if not self.is_up:
                         return
                     self._deliver(packet, frame)
+                    if turn.is_durable:
+                        turn.end_if_long()
             if turn.is_large:
                 turn.end()
         except BaseException as error:
@@ -371,6 +373,7 @@ class NodeLife:
         if self.is_up:
             self.kept.was_made(answer)
             self._turn.leaving.answers.append((answer, self.execution.door.answer))
+            self._turn.end_if_long()
         elif not answer.done():
             answer.set_exception(stopped(self.me))
             answer.exception()  # perhaps nobody waits any more

@@ -80,6 +80,17 @@ class SegmentWriter:
             os.close(self.fd)
 
 
+def sync_file(fd: int) -> None:
+    """Wait until what was written to a file is on the disk.
+
+    Raises
+    ------
+    OSError
+        If it does not come there.
+    """
+    getattr(os, "fdatasync", os.fsync)(fd)  # which macOS and Windows lack
+
+
 def _write(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:

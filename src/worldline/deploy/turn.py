@@ -18,6 +18,10 @@ from worldline.worlds.companions import Attention
 LARGEST = 16 << 20
 """Bytes of messages in a turn, from which on it ends."""
 
+LONG = 64
+"""Events of a turn that has to be synced, from which on it ends: then the disk begins with
+it while the loop goes on with what comes behind it."""
+
 CLOGGED = 1_000
 """Turns that wait for the disk, from which on the node reads nothing more."""
 
@@ -49,6 +53,15 @@ class Leaving:
         self.answers: list[tuple[asyncio.Future[Any], Any]] = []
         self.seen: list[Any] = []
         self.attention: Attention | None = None
+
+    def join(self, later: Leaving) -> None:
+        """Let leave with it what a later turn has brought about."""
+        self.datagrams += later.datagrams
+        self.streamed += later.streamed
+        self.own += later.own
+        self.answers += later.answers
+        self.seen += later.seen
+        self.attention = later.attention or self.attention
 
 
 @final
@@ -88,11 +101,13 @@ class PresentTurn:
         self._loop, self._journal = loop, journal
         self._leave, self._ended, self._failed = leave, ended, failed
         self._is_recorded = journal is not None and journal.records_events
+        self._is_synced = journal is not None and journal.is_synced
         self._size = 0
         self._records: list[JournalRecord] = []
         self._notes: list[JournalRecord] = []
         self._packets: list[bytes] = []
         self._waiting: deque[tuple[Awaitable[None] | None, Leaving]] = deque()
+        self._last_wait: Awaitable[None] | None = None
         self._is_due = False
         self._is_over = False
         self.leaving = Leaving()
@@ -139,6 +154,11 @@ class PresentTurn:
         """Note something about an event of this turn."""
         if self._is_kept(record):
             self._notes.append(record)
+
+    def end_if_long(self) -> None:
+        """End it between two events, if the disk may begin with it."""
+        if self.is_durable and self._is_synced and self.events >= LONG:
+            self.end()
 
     def end(self) -> None:
         """Write it down, and let leave what it has brought about, now or in its order."""
@@ -220,8 +240,9 @@ class PresentTurn:
     def _hold(self, wait: Awaitable[None] | None, leaving: Leaving) -> None:
         """Let something leave only after all before it, and once it is on the disk."""
         self._waiting.append((wait, leaving))
-        if isinstance(wait, asyncio.Future):
+        if isinstance(wait, asyncio.Future) and wait is not self._last_wait:
             wait.add_done_callback(self._go_on)
+            self._last_wait = wait
 
     def _go_on(self, done: asyncio.Future[None]) -> None:
         if self._is_over:
@@ -234,9 +255,15 @@ class PresentTurn:
             said = error.strerror if isinstance(error, OSError) else str(error)
             self._failed(JournalFailure(f"the journal cannot be synced: {said}"))
             return
+        joined: Leaving | None = None
         while self._waiting:
             wait, leaving = self._waiting[0]
             if isinstance(wait, asyncio.Future) and not wait.done():
-                return
+                break
             self._waiting.popleft()
-            self._leave(leaving)
+            if joined is None:
+                joined = leaving
+            else:
+                joined.join(leaving)
+        if joined is not None:
+            self._leave(joined)

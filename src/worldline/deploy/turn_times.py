@@ -14,14 +14,25 @@ from functools import partial
 from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import final
 
-from worldline.engine.native.library import KernelMissing, library
+from worldline.engine.native.library import KernelMissing, quick
 
 LARGEST = 64 << 10
 """Bytes of what the kernel makes a block of."""
 
-WriteBlock = Callable[[int, bytes, int], int]
-"""Writes a block to the file of a number, made of so many bytes; returns how long it is, or
-the number of an error, negative."""
+WriteBlock = Callable[[bytes, int], int]
+"""Writes a block made of so many bytes; returns how long it is, or the number of an error,
+negative."""
+
+
+class _JournalFile(ctypes.Structure):
+    """The file of a journal, as `kernel/journal_block.hpp` has it."""
+
+    _fields_ = [  # type: ignore[mutable-override]  # nobody changes it
+        ("clock", ctypes.c_int64),
+        ("offset", ctypes.c_int64),
+        ("room", ctypes.c_void_p),
+        ("number", ctypes.c_int32),
+    ]
 
 
 @final
@@ -31,34 +42,37 @@ class TurnTimes:
     Attributes
     ----------
     write_packets, write_records
-        Write the block of a turn, with its times: of packets that came in, or of a list of
-        records. None without the kernel, or where it does not know files.
+        Write the block of a turn into the present file, with its times: of packets that came in, or of
+        a list of records. None without the kernel, or where it does not know files.
     """
 
     def __init__(self) -> None:
-        self._last = (ctypes.c_int64 * 2)()
         self._room = (ctypes.c_char * (64 + 3 * LARGEST))()
-        self.write_packets = self._by_kernel(0)
-        self.write_records = self._by_kernel(1)
+        self._journal = _JournalFile(room=ctypes.addressof(self._room))
+        self.write_packets = self._by_kernel("wl_journal_packets")
+        self.write_records = self._by_kernel("wl_journal_records")
 
     def begin(self) -> None:
         """Begin a segment."""
-        self._last[:] = [0, 0]
+        self._journal.clock = self._journal.offset = 0
+
+    def into(self, file: int) -> None:
+        """Let the kernel write into a file, by its number."""
+        self._journal.number = file
 
     def passed(self) -> list[int]:
         """Return the times of a turn that ends now: what has passed since the last one."""
-        clock = monotonic_ns()
+        journal, clock = self._journal, monotonic_ns()
         offset = time_ns() - clock
-        passed = [clock - self._last[0], offset - self._last[1]]
-        self._last[:] = [clock, offset]
+        passed = [clock - journal.clock, offset - journal.offset]
+        journal.clock, journal.offset = clock, offset
         return passed
 
-    def _by_kernel(self, is_list: int) -> WriteBlock | None:
-        try:
-            write = library().wl_journal_write
-        except KernelMissing:
-            return None
+    def _by_kernel(self, name: str) -> WriteBlock | None:
         if os.name != "posix":
             return None
-        last, room = ctypes.addressof(self._last), ctypes.addressof(self._room)
-        return partial(write, last, room, is_list)
+        try:
+            write = quick(name)
+        except KernelMissing:
+            return None
+        return partial(write, ctypes.byref(self._journal))

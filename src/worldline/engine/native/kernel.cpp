@@ -13,6 +13,7 @@
 
 #include "kernel/breadth_first.hpp"
 #include "kernel/consequence.hpp"
+#include "kernel/crc32.hpp"
 #include "kernel/disk_sync.hpp"
 #include "kernel/journal_block.hpp"
 #include "kernel/tables.hpp"
@@ -56,7 +57,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 17; }
+int32_t wl_interface() { return 18; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -355,13 +356,22 @@ int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* argume
     return keep_watch(number, seconds, arguments, environment);
 }
 
-// Writes the block of a turn to the file of a journal and returns how long it is; or the number
-// of an error, negative. It is made of packets, or of the list of its records. `times` has
-// those of the turn before, and then of this one. There must be room for 64 bytes, and three
-// times the size of what it is made of.
-int64_t wl_journal_write(int64_t* times, uint8_t* room, int32_t is_list, int32_t file,
-                         const uint8_t* bytes, int64_t size) {
-    return write_journal_block(times, room, is_list != 0, file, bytes, static_cast<size_t>(size));
+// Write the block of a turn to the file of a journal and return how long it is; or the number
+// of an error, negative. It is made of packets, or of the list of its records. There must be
+// room for 64 bytes, and three times the size of what it is made of.
+int32_t wl_journal_packets(JournalFile* journal, const uint8_t* packets, int32_t size) {
+    return write_journal_block(*journal, false, packets, static_cast<size_t>(size));
+}
+
+int32_t wl_journal_records(JournalFile* journal, const uint8_t* records, int32_t size) {
+    return write_journal_block(*journal, true, records, static_cast<size_t>(size));
+}
+
+// Returns the CRC-32 of some bytes as blocks of a journal have it; by tables alone, if that is
+// asked, as on processors without an instruction for it.
+uint32_t wl_crc32(const uint8_t* bytes, int64_t size, int32_t by_tables) {
+    const auto length = static_cast<size_t>(size);
+    return by_tables != 0 ? ~crc32_by_tables(~uint32_t{0}, bytes, length) : crc32(bytes, length);
 }
 
 // Syncs a file in another thread, which then sends two numbers to a socket: a ticket, and

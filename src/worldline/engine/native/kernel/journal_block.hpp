@@ -5,11 +5,12 @@
 // messages that are alike. Lists, numbers and bytes are MessagePack.
 #pragma once
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "crc32.hpp"
 
 #ifndef _WIN32
 #include <time.h>
@@ -17,41 +18,6 @@
 #endif
 
 namespace worldline {
-
-// Tables for sixteen bytes at a time of the CRC-32 that zlib has.
-constexpr size_t kCrcBytes = 16;
-using CrcTables = std::array<std::array<uint32_t, 256>, kCrcBytes>;
-
-inline CrcTables made_crc_tables() {
-    CrcTables tables{};
-    for (uint32_t byte = 0; byte < 256; ++byte) {
-        uint32_t rest = byte;
-        for (int bit = 0; bit < 8; ++bit) rest = rest >> 1 ^ (rest & 1 ? 0xedb88320U : 0);
-        tables[0][byte] = rest;
-    }
-    for (size_t table = 1; table < kCrcBytes; ++table) {
-        for (size_t byte = 0; byte < 256; ++byte) {
-            const uint32_t before = tables[table - 1][byte];
-            tables[table][byte] = before >> 8 ^ tables[0][before & 0xff];
-        }
-    }
-    return tables;
-}
-
-inline uint32_t crc32(const uint8_t* from, size_t size) {
-    static const CrcTables tables = made_crc_tables();
-    uint32_t crc = ~uint32_t{0};
-    for (; size >= kCrcBytes; from += kCrcBytes, size -= kCrcBytes) {
-        uint32_t next = 0;
-        for (size_t at = 0; at < 4; ++at) {
-            next ^= tables[kCrcBytes - 1 - at][from[at] ^ (crc >> 8 * at & 0xff)];
-        }
-        for (size_t at = 4; at < kCrcBytes; ++at) next ^= tables[kCrcBytes - 1 - at][from[at]];
-        crc = next;
-    }
-    for (; size > 0; ++from, --size) crc = crc >> 8 ^ tables[0][(crc ^ *from) & 0xff];
-    return ~crc;
-}
 
 inline uint64_t big_endian(const uint8_t* from, size_t size) {
     uint64_t word = 0;
@@ -227,6 +193,14 @@ class JournalBlock {
     size_t plain_size_ = 0;
 };
 
+// The file of a journal, as the Python side has it, too: what its clocks showed at the end of
+// the turn before, where blocks are made, and its number.
+struct JournalFile {
+    int64_t clock, offset;
+    uint8_t* room;
+    int32_t number;
+};
+
 #ifndef _WIN32
 
 // Nanoseconds by a clock.
@@ -242,27 +216,28 @@ constexpr clockid_t kMonotonic = CLOCK_UPTIME_RAW;  // as Python has it
 constexpr clockid_t kMonotonic = CLOCK_MONOTONIC;
 #endif
 
-// Writes the block of a turn to a file: of packets, or of a list of records. Returns how long
-// it is; or the number of an error, negative: then a part of it may have been written.
-inline int64_t write_journal_block(int64_t* times, uint8_t* room, bool is_list, int file,
-                                   const uint8_t* bytes, size_t size) {
+// Writes the block of a turn: of packets, or of a list of records. Returns how long it is; or
+// the number of an error, negative: then a part of it may have been written.
+inline int32_t write_journal_block(JournalFile& journal, bool is_list, const uint8_t* bytes,
+                                   size_t size) {
     const int64_t clock = nanoseconds(kMonotonic), offset = nanoseconds(CLOCK_REALTIME) - clock;
-    JournalBlock block(room, clock - times[0], offset - times[1]);
+    JournalBlock block(journal.room, clock - journal.clock, offset - journal.offset);
     const int64_t length = is_list ? block.of_records(bytes, size) : block.of_packets(bytes, size);
     if (length < 0) return -EINVAL;
-    times[0] = clock;
-    times[1] = offset;
-    for (int64_t left = length; left > 0;) {
-        const ssize_t written = ::write(file, room + (length - left), static_cast<size_t>(left));
-        if (written < 0 && errno != EINTR) return -int64_t{errno};
-        if (written > 0) left -= written;
+    journal.clock = clock;
+    journal.offset = offset;
+    const uint8_t* const end = journal.room + length;
+    for (const uint8_t* at = journal.room; at != end;) {
+        const ssize_t written = ::write(journal.number, at, static_cast<size_t>(end - at));
+        if (written < 0 && errno != EINTR) return -errno;
+        if (written > 0) at += written;
     }
-    return length;
+    return static_cast<int32_t>(length);
 }
 
 #else
 
-inline int64_t write_journal_block(int64_t*, uint8_t*, bool, int, const uint8_t*, size_t) {
+inline int32_t write_journal_block(JournalFile&, bool, const uint8_t*, size_t) {
     return -ENOSYS;
 }
 
