@@ -74,6 +74,8 @@ class NodeExecution:
         Entered by who lets several events happen.
     watching
         The companions that look at its events; None if none does.
+    unaware
+        Is to be told that messages have passed, since nobody looks at what they change.
     """
 
     def __init__(
@@ -120,13 +122,16 @@ class NodeExecution:
         self.watching, self._counts = watching, counts
         self._before = None if watching is None else watching.before
         self._attended: Attention | None = None
+        self.unaware: Attention | None = None
+        self._numbers: NumbersBeside | None = None
         self._rest, self._ended, self._say = rest, ended, say
         self._named: set[str] = set()
         self.series = Series()
 
     def attend(self, attention: Attention) -> None:
         """Let companions see no more of events than they attend to."""
-        self._attended = attention
+        self._attended, self._numbers = attention, attention.beside
+        self.following.attend(attention)
         if self._before is None:  # what has changed is then known without asking them
             self._before = Before(self._kind, self._node)
 
@@ -152,10 +157,10 @@ class NodeExecution:
             series.leave()
         if type(result) is Failure:
             self._fail(number, result)
-        elif self._attended is not None:
+        elif self._before is not None:
             return self._pass(number, result, handler.name, arguments)
         else:
-            self._settle(number, result, handler.name, None)
+            self._settle(number, result, handler.name, self._numbers)
         return None
 
     def happen(
@@ -288,26 +293,25 @@ class NodeExecution:
         self, number: int, result: Result, name: str, arguments: tuple[Any, ...]
     ) -> Event | None:
         """Let follow what the handler of a message has done, if nobody undoes it."""
-        attention = self._attended
+        attention, before = self._attended, self._before
         assert attention is not None
-        door, before, written = self.door, self._before, None
-        if before is not None:
-            door.written = written = before.changes()
-            vet, reads = attention.vet, attention.reads
-            if vet is not None and (
-                (written and (reads is None or not reads.isdisjoint(written)))
-                or (door.timers and attention.looks_at_timers)
-            ):
-                src, message = arguments
-                refusal = vet(src, message, door, self.series)
-                if refusal is not None:
-                    event, instead = refusal
-                    before.put_back(self._node)
-                    waits = self._refuse(number, event, "undone", instead, None)
-                    return event if waits is Result.WAITS else None
-            before.renew(written)
-        self._settle(number, result, name, attention.beside, written)
-        if written or written is None or attention.is_due:
+        assert before is not None
+        door, vet, reads = self.door, attention.vet, attention.reads
+        door.written = written = before.changes()
+        if vet is not None and (
+            (written and (reads is None or not reads.isdisjoint(written)))
+            or (door.timers and attention.looks_at_timers)
+        ):
+            src, message = arguments
+            refusal = vet(src, message, door, self.series)
+            if refusal is not None:
+                event, instead = refusal
+                before.put_back(self._node)
+                waits = self._refuse(number, event, "undone", instead, None)
+                return event if waits is Result.WAITS else None
+        before.renew(written)
+        self._settle(number, result, name, self._numbers, written)
+        if written or attention.is_due:
             self._tell(attention, written)
         return None
 
@@ -316,6 +320,7 @@ class NodeExecution:
         before = self._before
         if before is not None and before.is_costly and attention.vet is None:
             self._before = self.door.written = None  # it looks at the node by itself
+            self.unaware = attention
         news = attention.news
         is_new = written and (news is None or not news.isdisjoint(written))
         if is_new or written is None or attention.is_due:

@@ -179,13 +179,16 @@ class NodeLife:
         """Take messages, each with its packet."""
         turn = self._turn
         try:
-            if self._attention is not None:
-                self._attention.begin(self._loop.time())
-            with self.execution.series:
+            attention, execution = self._attention, self.execution
+            if attention is not None:
+                attention.begin(self._loop.time())
+            with execution.series:
                 for packet, frame in messages:
                     if not self.is_up:
                         return
                     self._deliver(packet, frame)
+            if execution.unaware is not None:
+                self._turn.leaving.attention = execution.unaware
             if turn.is_large:
                 turn.end()
         except BaseException as error:
@@ -290,6 +293,7 @@ class NodeLife:
         attention = self._attention = watching.attention
         if attention is not None:
             self._plain_on = self.kind.plain_on
+            attention.arrivals = self._counts
             self.execution.attend(attention)
 
     def _rest(self, event: Event) -> None:
@@ -307,9 +311,10 @@ class NodeLife:
         self._counts.received += 1
         execution = self.execution
         src, message = self.system.ids[frame.sender], frame.message
-        attention = self._attention
+        attention, beside = self._attention, frame.extensions
         if attention is not None:
-            attention.came(frame.sender, frame.incarnation, frame.extensions)
+            if beside is not None or frame.sender != attention.quiet:
+                attention.came(frame.sender, frame.incarnation, beside)
         elif self.watching is not None:
             self.watching.came(self, frame)
         if frame.lamport > execution.lamport:

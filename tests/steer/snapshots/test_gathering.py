@@ -9,7 +9,7 @@ from tests.steer.snapshots import chatter
 from tests.steer.snapshots.posting import Post
 
 import worldline as wl
-from worldline.steer.snapshots.channels import MOST_TAIL, MOST_UNTOLD
+from worldline.steer.snapshots.channels import MOST_UNTOLD
 from worldline.steer.snapshots.letters import (
     Busy,
     Gone,
@@ -23,6 +23,7 @@ from worldline.steer.snapshots.letters import (
     write,
 )
 from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.tails import MOST_TAIL
 from worldline.worlds.access_links import size_of
 
 WORD = chatter.Word(1)

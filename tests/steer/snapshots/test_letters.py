@@ -19,7 +19,7 @@ from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.snapshots import letters
-from worldline.steer.snapshots.channels import MOST_OTHERS, MOST_TAIL
+from worldline.steer.snapshots.channels import MOST_OTHERS
 from worldline.steer.snapshots.letters import (
     Busy,
     Gone,
@@ -43,6 +43,7 @@ from worldline.steer.snapshots.records import (
     MemberRecord,
     UnreceivedMessage,
 )
+from worldline.steer.snapshots.tails import MOST_TAIL
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.messagepack import pack
 from worldline.trace.json_checks import Malformed
