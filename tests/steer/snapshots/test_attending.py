@@ -18,7 +18,13 @@ from worldline.deploy.counts import NodeCounts
 from worldline.model.kinds import Kind
 from worldline.model.network.mailbox import Network
 from worldline.steer.snapshots.attending import READS, SnapshotAttention
-from worldline.steer.snapshots.channels import RECEIVED, RECEIVED_LIFE, SENT
+from worldline.steer.snapshots.channels import (
+    CONNECTION,
+    NUMBER,
+    RECEIVED,
+    RECEIVED_LIFE,
+    SENT,
+)
 from worldline.steer.snapshots.letters import Received, Reply, Same, SnapshotLetter
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord, UnreceivedMessage
@@ -110,7 +116,7 @@ class Course:
     def step(self) -> None:
         rng = self.rng
         what = rng.choices(
-            ["send", "take", "wait", "change", "fail", "reset"], [40, 40, 8, 4, 1, 1]
+            ["send", "take", "wait", "change", "fail", "reset"], [40, 40, 8, 4, 3, 1]
         )[0]
         src, dst = rng.sample(range(3), 2)
         if what in {"send", "take"}:
@@ -271,3 +277,69 @@ def test_messages_are_counted_alike_whoever_counts_them(network: str, seed: int)
     if network != "both":
         assert course.attending.quick > course.attending.asked / 10
         assert course.attending.silent > course.attending.asked / 4
+
+
+def two(network: str) -> Attending:
+    """Return a runtime of which nodes 0 and 1 know that each understands the other."""
+    made = chatter.system(NETWORKS[network], 3)
+    runtime = Attending(made, OPTIONS)
+    for _ in range(2):
+        for one, other in [(0, 1), (1, 0)]:
+            runtime.hear(one, other, runtime.say(one, other, chatter.Word(1)))
+    return runtime
+
+
+def received(runtime: Attending, node: int, peer: int) -> int:
+    record = runtime.snapshots.record_now(runtime.lives[node])
+    return record.channels[peer].received
+
+
+def test_what_follows_in_a_moment_says_nothing_on_a_connection():
+    runtime = two("streams")
+    before = received(runtime, 1, 0)
+    runtime.wait(0.01)
+    said = [runtime.say(0, 1, chatter.Word(n)) for n in range(3)]
+    assert [beside is None for beside in said] == [False, True, True]
+    for beside in said:
+        runtime.hear(0, 1, beside)
+    assert received(runtime, 1, 0) == before + 3
+    runtime.wait(0.01)
+    assert runtime.say(0, 1, chatter.Word(3)) is not None
+
+
+def test_a_message_that_says_nothing_counts_for_nothing_after_its_connection_was_lost():
+    runtime = two("streams")
+    runtime.say(0, 1, chatter.Word(1))
+    assert runtime.say(0, 1, chatter.Word(2)) is None
+    runtime.fail(1, 0)
+    runtime.open.add(frozenset({0, 1}))
+    before = received(runtime, 1, 0)
+    runtime.hear(0, 1, None)
+    assert received(runtime, 1, 0) == before
+
+
+def test_all_is_said_again_on_another_connection_and_after_a_checkpoint():
+    runtime = two("streams")
+    runtime.say(0, 1, chatter.Word(1))
+    assert runtime.say(0, 1, chatter.Word(2)) is None
+    runtime.snapshots._keepers[runtime.lives[0].me].take(100)
+    assert numbers_of(runtime.say(0, 1, chatter.Word(3)))[NUMBER] == 100
+    assert runtime.say(0, 1, chatter.Word(4)) is None
+    runtime.fail(0, 1)
+    runtime.open.add(frozenset({0, 1}))
+    for number in range(3):  # as long as the peer has said nothing on it
+        said = numbers_of(runtime.say(0, 1, chatter.Word(number)))
+        assert said[CONNECTION] == 1
+
+
+@pytest.mark.parametrize("network", ["streams", "datagrams"])
+def test_a_peer_that_does_not_say_so_is_taken_for_one_that_reads_maps_only(
+    network: str,
+):
+    runtime = Attending(chatter.system(NETWORKS[network], 3), OPTIONS, connect=False)
+    runtime.open.add(frozenset({0, 1}))
+    for number in range(1, 5):
+        runtime.hear(1, 0, {NUMBER: 0, SENT: number})
+        assert isinstance(runtime.say(0, 1, chatter.Word(number)), dict)
+    runtime.hear(1, 0, None)
+    assert received(runtime, 0, 1) == 4

@@ -376,6 +376,8 @@ class Channels:
     def forget(self, now: float) -> None:
         """Forget what is too old to matter."""
         self.settle()
-        self.told.clear()  # for what is forgotten, nothing may be added to it
-        for channel in self.by_peer.values():
+        for peer, channel in self.by_peer.items():
+            last = channel.tail.last
             channel.forget(now)
+            if channel.tail.last is not last:
+                self.told.pop(peer, None)
