@@ -137,10 +137,9 @@ class Following:
                     if known is None:
                         beside = numbers(to, part, message)
                     else:
-                        others, beside = known
-                        others.append(sent)
-                        if beside is not None:
-                            beside += len(others)
+                        keep, number = known
+                        keep(sent)
+                        beside = None if number is None else number()
                 made = packet(me, incarnation, lamport, place, part, message, beside)
                 put(leaving, to, part, message, made)
             else:

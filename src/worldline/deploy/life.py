@@ -310,11 +310,12 @@ class NodeLife:
     def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1
         execution = self.execution
-        src, message = self.system.ids[frame.sender], frame.message
-        attention, beside = self._attention, frame.extensions
+        sender, message, attention = frame.sender, frame.message, self._attention
+        src = self.system.ids[sender]
         if attention is not None:
-            if beside is not None or frame.sender != attention.quiet:
-                attention.came(frame.sender, frame.incarnation, beside)
+            beside = frame.extensions
+            if beside is not None or sender != attention.quiet:
+                attention.came(sender, frame.incarnation, beside)
         elif self.watching is not None:
             self.watching.came(self, frame)
         if frame.lamport > execution.lamport:

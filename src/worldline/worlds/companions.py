@@ -79,10 +79,10 @@ Sent: TypeAlias = tuple[Any, str, Any, bool]
 """A message that is sent: to whom, from which part, what, and whether the buffer took it."""
 
 
-Told: TypeAlias = dict[int, tuple[list[Sent], int | None]]
+Told: TypeAlias = dict[int, tuple[Callable[[Sent], None], Callable[[], int] | None]]
 """By index, nodes that need not be told again what stands beside messages: of each, what
-takes those that are sent to it; and the number beside each of these, less its place among
-them, or None for nothing."""
+takes those that are sent to it, and what returns the number that stands beside the next one,
+or None if nothing does."""
 
 
 class Arrivals(Protocol):

@@ -70,10 +70,10 @@ class Attending(Post):
             beside = attention.beside(dst, "", message)
             self.short += isinstance(beside, bytes)
             return beside
-        others, number = known
-        others.append((None, "", message, True))
+        keep, number = known
+        keep((None, "", message, True))
         self.silent += 1
-        return None if number is None else number + len(others)
+        return None if number is None else number()
 
     def hear(self, src: int, dst: int, beside: Extensions | None) -> None:
         """Let a message arrive."""

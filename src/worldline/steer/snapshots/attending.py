@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import count
 from struct import error as CannotPack  # noqa: N812 -- what it is called says nothing
 from typing import Any, Protocol, final
 
@@ -134,12 +135,23 @@ class SnapshotAttention(Attention):
             self.until, self.is_gated = math.inf, True
 
     def came(self, peer: int, life: int, beside: Extensions | None) -> None:
+        if type(beside) is int:
+            known = self._channels.get(peer)
+            if known is not None and beside == known.following and life == known.life:
+                known.following, known.last = beside + 1, self.now
+                known.received += 1
+                known.untold += 1
+                if known.untold > MOST_UNTOLD:
+                    self._tell(peer, known)
+                if self.ears is not None:
+                    self._listen(peer, life, beside, math.inf)
+                return
         arrived, channel = self.arrivals.received, self._heard
         if type(beside) is bytes and len(beside) == _SIZE and peer == self.quiet:
             number, sent, received = _SMALL.unpack(beside)
-            count = arrived - self._counted
+            new = arrived - self._counted
             if (
-                sent == channel.received + count
+                sent == channel.received + new
                 and number <= self._log.number
                 and not channel.at
             ):
@@ -147,7 +159,7 @@ class SnapshotAttention(Attention):
                 channel.last = self.now
                 if received > channel.tail.received:
                     self._acknowledge(peer, channel, 1, received)
-                channel.untold += count
+                channel.untold += new
                 if channel.untold > MOST_UNTOLD:
                     self._tell(peer, channel)
                 if self.ears is not None:
@@ -247,6 +259,7 @@ class SnapshotAttention(Attention):
             self._count(peer, life, beside)
             return
         channel.received, channel.last = sent, self.now
+        channel.following = (number << IN_TURN) + sent + 1
         if received > channel.tail.received:
             self._acknowledge(peer, channel, in_life, received)
         if self.now >= channel.looked + LOOK_S:
@@ -269,9 +282,10 @@ class SnapshotAttention(Attention):
             # for messages to itself, which go over none.
             if not channel.is_told or to == self._me:
                 return
-            self.told[to] = tail.last, None
+            self.told[to] = tail.last.append, None
         elif since is None and max(number, tail.first) < _MOST:
-            self.told[to] = tail.last, (number << IN_TURN) + tail.first - 1
+            following = count((number << IN_TURN) + tail.first + 1)
+            self.told[to] = tail.last.append, following.__next__
         if self._next == math.inf:
             self._next = self.now + _SILENT_S
 
@@ -342,9 +356,9 @@ class SnapshotAttention(Attention):
 
     def _settle(self, arrived: int) -> None:
         """Count messages that said nothing, up to one of all that have arrived."""
-        count = arrived - self._counted
-        if count:
+        new = arrived - self._counted
+        if new:
             self._counted, channel = arrived, self._heard
-            channel.received += count
-            channel.untold += count
+            channel.received += new
+            channel.untold += new
             channel.last = self.now
