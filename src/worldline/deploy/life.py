@@ -314,7 +314,14 @@ class NodeLife:
         src = self.system.ids[sender]
         if attention is not None:
             beside = frame.extensions
-            if beside is not None or sender != attention.quiet:
+            if beside is None:
+                if sender != attention.quiet:
+                    attention.came(sender, frame.incarnation, beside)
+            elif beside == attention.following and (
+                sender == attention.sender and frame.incarnation == attention.life
+            ):
+                attention.following = beside + 1
+            else:
                 attention.came(sender, frame.incarnation, beside)
         elif self.watching is not None:
             self.watching.came(self, frame)

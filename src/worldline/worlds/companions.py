@@ -122,6 +122,9 @@ class Attention:
     quiet
         The index of the node of which messages with nothing beside them need no `came`; -1
         of nobody. How many they are is known from `arrivals`.
+    sender, life, following
+        Nor does the message of a node, in one of its lives, beside which stands the number
+        `following`, which the runtime raises by one then; -1 if there is none.
     arrivals
         Says how many messages have come, the present one with them.
     told
@@ -129,13 +132,14 @@ class Attention:
     """
 
     __slots__ = (
-        *("arrivals", "is_due", "is_gated", "looks_at_timers", "news", "now", "quiet"),
-        *("reads", "told", "vet"),
+        *("arrivals", "following", "is_due", "is_gated", "life", "looks_at_timers"),
+        *("news", "now", "quiet", "reads", "sender", "told", "vet"),
     )
 
     def __init__(self) -> None:
         self.is_gated, self.is_due, self.now = True, False, 0.0
-        self.quiet, self.arrivals = -1, NO_ARRIVALS
+        self.quiet = self.sender = self.following = -1
+        self.life, self.arrivals = 0, NO_ARRIVALS
         self.told: Told = {}
         self.vet: Vet | None = None
         self.reads: frozenset[str] | None = None

@@ -79,7 +79,13 @@ class Attending(Post):
         """Let a message arrive."""
         attention, peer = self._of(self.lives[dst]), self.lives[src]
         self.counts[dst].received += 1
-        if beside is not None or src != attention.quiet:
+        if beside is not None and beside == attention.following:
+            is_next = (src, peer.incarnation) == (attention.sender, attention.life)
+        else:
+            is_next = beside is None and src == attention.quiet
+        if is_next:
+            attention.following += beside is not None
+        else:
             attention.came(src, peer.incarnation, beside)
         self.asked += 1
         if attention.is_gated:

@@ -135,17 +135,6 @@ class SnapshotAttention(Attention):
             self.until, self.is_gated = math.inf, True
 
     def came(self, peer: int, life: int, beside: Extensions | None) -> None:
-        if type(beside) is int:
-            known = self._channels.get(peer)
-            if known is not None and beside == known.following and life == known.life:
-                known.following, known.last = beside + 1, self.now
-                known.received += 1
-                known.untold += 1
-                if known.untold > MOST_UNTOLD:
-                    self._tell(peer, known)
-                if self.ears is not None:
-                    self._listen(peer, life, beside, math.inf)
-                return
         arrived, channel = self.arrivals.received, self._heard
         if type(beside) is bytes and len(beside) == _SIZE and peer == self.quiet:
             number, sent, received = _SMALL.unpack(beside)
@@ -180,7 +169,7 @@ class SnapshotAttention(Attention):
             numbers[READS] = SILENCE
             self._channels[to].is_introduced = True
         else:
-            if to == self.quiet:
+            if channel is self._heard:
                 self._settle(self.arrivals.received)
             tail, channel.last, received = channel.tail, self.now, 0
             last = tail.begin(None if self._connects else self.now)
@@ -205,13 +194,12 @@ class SnapshotAttention(Attention):
         return numbers
 
     def settle(self) -> None:
-        """Count the messages that said nothing, before somebody looks at the counts."""
-        if self.quiet >= 0:
-            self._settle(self.arrivals.received)
+        """Count the messages that were not told, before somebody looks at the counts."""
+        self._settle(self.arrivals.received)
 
     def lose(self) -> None:
         """Take nothing for granted of what comes next."""
-        self.quiet = -1
+        self.quiet = self.following = -1
 
     def changed(self) -> None:
         """Take note that something has changed that those with ears look at."""
@@ -226,8 +214,7 @@ class SnapshotAttention(Attention):
         self, peer: int, life: int, beside: Extensions | None, arrived: int
     ) -> None:
         """Take note of a message, as one of `arrived`."""
-        if self.quiet >= 0:
-            self._settle(arrived - 1)
+        self._settle(arrived - 1)
         channel, since = self._channels.get(peer), math.inf
         connection, in_life, received = 0, self._life, 0
         if type(beside) is int:
@@ -259,7 +246,6 @@ class SnapshotAttention(Attention):
             self._count(peer, life, beside)
             return
         channel.received, channel.last = sent, self.now
-        channel.following = (number << IN_TURN) + sent + 1
         if received > channel.tail.received:
             self._acknowledge(peer, channel, in_life, received)
         if self.now >= channel.looked + LOOK_S:
@@ -267,8 +253,7 @@ class SnapshotAttention(Attention):
         channel.untold += 1
         if channel.untold > MOST_UNTOLD:
             self._tell(peer, channel)
-        if self._connects and channel.reads == SILENCE:
-            self.quiet, self._heard = peer, channel
+        self._expect(peer, channel, number)
         if self.ears is not None:
             self._listen(peer, life, beside, since)
 
@@ -323,7 +308,7 @@ class SnapshotAttention(Attention):
 
     def _count(self, peer: int, life: int, beside: Extensions | None) -> None:
         """Take note of a message that tells something new besides its counts."""
-        self.quiet, self.is_due = -1, True
+        self.quiet, self.following, self.is_due = -1, -1, True
         self.told.pop(peer, None)
         numbers, before = numbers_of(beside), self._channels.get(peer)
         was = 0 if before is None else before.life
@@ -354,11 +339,25 @@ class SnapshotAttention(Attention):
             and life == channel.life
         )
 
+    def _expect(self, peer: int, channel: Channel, number: int) -> None:
+        """Take for granted what comes next, if it does in order, and need not be told of it."""
+        if self._connects:
+            if channel.reads != SILENCE:
+                return
+            self.quiet = peer
+        elif self.ears is None:
+            self.sender, self.life = peer, channel.life
+            self.following = (number << IN_TURN) + channel.received + 1
+        else:
+            return
+        self._heard = channel
+
     def _settle(self, arrived: int) -> None:
-        """Count messages that said nothing, up to one of all that have arrived."""
+        """Count messages that were not told, up to one of all that have arrived."""
         new = arrived - self._counted
-        if new:
-            self._counted, channel = arrived, self._heard
+        if new and (self.quiet >= 0 or self.following >= 0):
+            channel = self._heard
             channel.received += new
             channel.untold += new
             channel.last = self.now
+        self._counted = arrived

@@ -98,9 +98,6 @@ class Channel:
         `SILENCE` besides what is meant if it is said once in a turn.
     is_introduced
         Whether the peer, in its present life, has been told what this node reads.
-    following
-        What stands beside the next datagram, if it comes in order and the number of the
-        sender's checkpoint is the same; -1 if that is not known.
     at
         The connection of `heard`, as long as messages that come on it tell nothing new but
         by their counts; -1 if they may.
@@ -114,7 +111,6 @@ class Channel:
         "beside",
         "closed",
         "connection",
-        "following",
         "heard",
         "is_introduced",
         "is_told",
@@ -134,7 +130,6 @@ class Channel:
     def __init__(self) -> None:
         self.connection = self.received = self.untold = self.life = 0
         self.sent_before = self.reads = 0
-        self.following = -1
         self.tail = Tail()
         self.heard: HeardEnd | None = None
         self.closed: HeardEnd | None = None
@@ -219,7 +214,7 @@ class Channel:
 
     def _go_on(self, number: int) -> None:
         """Count all up to a number as received or lost, and what follows it."""
-        self.received, self.following = number, -1
+        self.received = number
         while self.received + 1 in self.others:
             self.received += 1
         for early in [one for one in self.others if one <= self.received]:
@@ -321,7 +316,7 @@ class Channels:
         if life < channel.life:
             return  # one that overtook the end of its sender's life
         if life > channel.life:
-            channel.life, channel.received, channel.following = life, 0, -1
+            channel.life, channel.received = life, 0
             channel.others.clear()
         if not numbers.get(LOOSE):
             channel.hear(HeardEnd(life, numbers.get(CONNECTION, 0)))
