@@ -28,6 +28,8 @@ from worldline.steer.snapshots.channels import (
 from worldline.steer.snapshots.letters import Received, Reply, Same, SnapshotLetter
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord, UnreceivedMessage
+from worldline.steer.unchanged import SINCE, Unchanged
+from worldline.steer.watched import watched_by
 from worldline.trace.journal.frames import Extensions, numbers_of
 
 NETWORKS: dict[str, Network] = {
@@ -349,3 +351,25 @@ def test_a_peer_that_does_not_say_so_is_taken_for_one_that_reads_maps_only(
         assert isinstance(runtime.say(0, 1, chatter.Word(number)), dict)
     runtime.hear(1, 0, None)
     assert received(runtime, 0, 1) == 4
+
+
+def test_that_something_has_changed_is_said_at_once_and_then_no_more():
+    runtime = two("streams")
+    attention = runtime.attention[runtime.lives[0]]
+    unchanged = Unchanged(watched_by(runtime.system), 0)
+    attention.unchanged, unchanged.told = unchanged, attention.told
+    runtime.snapshots._keepers[runtime.lives[0].me].take(100)
+
+    def said() -> Extensions | None:
+        return runtime.say(0, 1, chatter.Word(1))
+
+    assert numbers_of(said())[SINCE] == 100
+    assert said() is None
+    attention.changed()
+    beside = said()
+    assert numbers_of(beside)[SENT]
+    assert SINCE not in numbers_of(beside)
+    attention.changed()
+    assert said() is None
+    runtime.snapshots._keepers[runtime.lives[0].me].take(101)
+    assert numbers_of(said())[SINCE] == 101
