@@ -158,7 +158,7 @@ class NodeExecution:
         if type(result) is Failure:
             self._fail(number, result)
         elif self._before is not None:
-            return self._pass(number, result, handler.name, arguments)
+            return self._pass(self._before, number, result, handler.name, arguments)
         else:
             self._settle(number, result, handler.name, self._numbers)
         return None
@@ -190,7 +190,7 @@ class NodeExecution:
         )
         if result is Result.WAITS and type(record) not in _ARRIVES:
             return self._go_on_waiting()
-        number = _number(self._turn, record)
+        number = self._turn.number(record)
         if type(result) is Failure:
             self._fail(number, result)
             return None
@@ -245,10 +245,8 @@ class NodeExecution:
         """Let an event happen beside which there are companions; see `happen`."""
         attention, turn, plain = self._attended, self._turn, self._plain_of(event)
         instead: Instead | None = None
-        if attention is not None and (attention.is_gated or event.kind not in _OFTEN):
-            attention = None
-        if attention is None:
-            instead = self._gate(watching, life, event, plain)
+        if attention is None or attention.is_gated or event.kind not in _OFTEN:
+            attention, instead = None, self._gate(watching, life, event, plain)
         door = self._begin()
         if instead is not None:
             return self._refuse(record, event, "blocked", instead, put_off)
@@ -260,7 +258,7 @@ class NodeExecution:
         if result is Result.WAITS and type(record) not in _ARRIVES:
             return self._go_on_waiting()
         if type(result) is Failure:
-            self._fail(_number(turn, record), result)
+            self._fail(turn.number(record), result)
             return None
         assert type(result) is Result
         before, is_over = self._before, result is not Result.WAITS
@@ -272,7 +270,7 @@ class NodeExecution:
                 before.put_back(self._node)
                 return self._refuse(record, event, "undone", instead, put_off)
             before.renew(door.written)
-        number, numbers = _number(turn, record), watching.numbers(life)
+        number, numbers = turn.number(record), watching.numbers(life)
         # At its start a node is looked at as a whole.
         written = None if event.kind in _BEGINS else door.written
         self._settle(number, result, event.name, numbers, written)
@@ -290,12 +288,11 @@ class NodeExecution:
         return bool(written) and (reads is None or not reads.isdisjoint(written or ()))
 
     def _pass(
-        self, number: int, result: Result, name: str, arguments: tuple[Any, ...]
+        self, before: Before, number: int, result: Result, name: str, arguments: Any
     ) -> Event | None:
         """Let follow what the handler of a message has done, if nobody undoes it."""
-        attention, before = self._attended, self._before
+        attention = self._attended
         assert attention is not None
-        assert before is not None
         door, vet, reads = self.door, attention.vet, attention.reads
         door.written = written = before.changes()
         if vet is not None and (
@@ -382,7 +379,7 @@ class NodeExecution:
             if type(record) not in _ARRIVES:
                 return self._go_on_waiting()
             fate = Result.WAITS.value  # as a replay has it, too: it comes again
-        turn.note(FateRecord(_number(turn, record), fate, instead.value))
+        turn.note(FateRecord(turn.number(record), fate, instead.value))
         if put_off is not None:
             self.following.set_timer(*put_off)
         elif instead is Instead.BROKEN and event.peer is not None:
@@ -397,9 +394,3 @@ _OFTEN = frozenset({Kind.DELIVER, Kind.TIMER})
 
 _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""
-
-
-def _number(turn: PresentTurn, record: Any) -> int:
-    if type(record) is bytes:
-        return turn.receive(record)
-    return record if type(record) is int else turn.event(record)

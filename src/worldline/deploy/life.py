@@ -24,7 +24,7 @@ from worldline.model.network.datagrams import delivery
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.model.semantics.offers import direct_calls, looking
+from worldline.model.semantics.offers import direct_calls, is_allowed
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame
@@ -208,8 +208,7 @@ class NodeLife:
 
     def hear(self, peer: int, kind: str, reason: str) -> None:
         """Take an error of the connection with a peer."""
-        name = LOST if kind == LOST else UNREACHABLE
-        other = self.system.ids[peer]
+        name, other = LOST if kind == LOST else UNREACHABLE, self.system.ids[peer]
         event = Event(Kind.TRANSPORT_ERROR, self.me, name=name, peer=other)
         self._take(ErredRecord(peer, kind, reason), event)
 
@@ -218,7 +217,8 @@ class NodeLife:
         self.execution.door.answer = None
         record, arguments = CalledRecord(event.name, event.payload), event.payload
         handler = self._direct.get(event.name)
-        allowed = None if handler is None else self._allows(handler, arguments)
+        with self.execution.series:
+            allowed = handler and is_allowed(handler, self.node, arguments)
         if allowed is False:
             return False
         if handler is not None and allowed:
@@ -387,16 +387,6 @@ class NodeLife:
         elif not answer.done():
             answer.set_exception(stopped(self.me))
             answer.exception()  # perhaps nobody waits any more
-
-    def _allows(self, handler: Handler, arguments: tuple[Any, ...]) -> bool | None:
-        """Say whether the guard of a call lets it happen; None if that fails."""
-        if handler.mark.when is None:
-            return True
-        try:
-            with self.execution.series:
-                return looking(lambda: handler.takes(self.node, *arguments))
-        except Exception:
-            return None  # and fails again where failures belong
 
     def _end(
         self,

@@ -94,11 +94,9 @@ class Judge:
 def test_checkpoints_count_what_their_nodes_have_counted(
     network: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ):
-    made: Network = {
-        "streams": wl.streams(),
-        "buffered": wl.streams(buffer=20),
-        "datagrams": wl.datagrams(),
-    }[network]
+    made: Network = wl.streams(buffer=20) if network == "buffered" else wl.streams()
+    if network == "datagrams":
+        made = wl.datagrams()
     nodes = {node: Counter(IDS) for node in IDS}
     system = wl.System(nodes, network=made, name="counters")
     judge = Judge(system, loses=network == "datagrams" or seed % 2 == 1)

@@ -32,13 +32,13 @@ from worldline.steer.snapshots.channels import (
 from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE, Unchanged
-from worldline.trace.journal.frames import COUNTS, IN_TURN, Extensions, numbers_of
+from worldline.trace.journal.frames import COUNTS, SENT_BITS, Extensions, numbers_of
 from worldline.worlds.companions import Attention
 
 _SMALL, _LARGE = COUNTS
 
 _SIZE = _SMALL.size
-_SENT, _MOST = (1 << IN_TURN) - 1, 1 << IN_TURN - 1
+_SENT, _MOST = (1 << SENT_BITS) - 1, 1 << SENT_BITS - 1
 
 _SILENT_S = 0.001
 """Seconds for which a peer is not told again what was received of it: as long, what it has
@@ -218,7 +218,7 @@ class SnapshotAttention(Attention):
         channel, since = self._channels.get(peer), math.inf
         connection, in_life, received = 0, self._life, 0
         if type(beside) is int:
-            number, sent = beside >> IN_TURN, beside & _SENT
+            number, sent = beside >> SENT_BITS, beside & _SENT
         elif type(beside) is bytes:
             in_life = 1
             if len(beside) == _SIZE:
@@ -269,7 +269,7 @@ class SnapshotAttention(Attention):
                 return
             self.told[to] = tail.last.append, None
         elif since is None and max(number, tail.first) < _MOST:
-            following = count((number << IN_TURN) + tail.first + 1)
+            following = count((number << SENT_BITS) + tail.first + 1)
             self.told[to] = tail.last.append, following.__next__
         if self._next == math.inf:
             self._next = self.now + _SILENT_S
@@ -347,7 +347,7 @@ class SnapshotAttention(Attention):
             self.quiet = peer
         elif self.ears is None:
             self.sender, self.life = peer, channel.life
-            self.following = (number << IN_TURN) + channel.received + 1
+            self.following = (number << SENT_BITS) + channel.received + 1
         else:
             return
         self._heard = channel

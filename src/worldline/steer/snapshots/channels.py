@@ -60,7 +60,7 @@ LOOK_S = 1.0
 
 
 class Attends(Protocol):
-    """Who counts messages that come, of each turn some at once."""
+    """Who counts messages that come, many at once."""
 
     def settle(self) -> None:
         """Count those that have come, before somebody looks at the counts."""
@@ -94,8 +94,8 @@ class Channel:
     tail
         The messages that were sent, those of them that are remembered.
     reads
-        What the peer reads: 0 a map of numbers only, `COUNTS` the short form of them as well,
-        `SILENCE` besides what is meant if it is said once in a turn.
+        What the peer reads: 0 a map of numbers only; 1 the short form of them as well; 2
+        besides, messages that leave them out.
     is_introduced
         Whether the peer, in its present life, has been told what this node reads.
     at
