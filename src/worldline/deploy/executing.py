@@ -74,6 +74,8 @@ class NodeExecution:
         Entered by who lets several events happen.
     watching
         The companions that look at its events; None if none does.
+    unaware
+        Is to be told that messages have passed, since nobody looks at what they change.
     """
 
     def __init__(
@@ -120,13 +122,16 @@ class NodeExecution:
         self.watching, self._counts = watching, counts
         self._before = None if watching is None else watching.before
         self._attended: Attention | None = None
+        self.unaware: Attention | None = None
+        self._numbers: NumbersBeside | None = None
         self._rest, self._ended, self._say = rest, ended, say
         self._named: set[str] = set()
         self.series = Series()
 
     def attend(self, attention: Attention) -> None:
         """Let companions see no more of events than they attend to."""
-        self._attended = attention
+        self._attended, self._numbers = attention, attention.beside
+        self.following.attend(attention)
         if self._before is None:  # what has changed is then known without asking them
             self._before = Before(self._kind, self._node)
 
@@ -152,10 +157,10 @@ class NodeExecution:
             series.leave()
         if type(result) is Failure:
             self._fail(number, result)
-        elif self._attended is not None:
-            return self._pass(number, result, handler.name, arguments)
+        elif self._before is not None:
+            return self._pass(self._before, number, result, handler.name, arguments)
         else:
-            self._settle(number, result, handler.name, None)
+            self._settle(number, result, handler.name, self._numbers)
         return None
 
     def happen(
@@ -185,7 +190,7 @@ class NodeExecution:
         )
         if result is Result.WAITS and type(record) not in _ARRIVES:
             return self._go_on_waiting()
-        number = _number(self._turn, record)
+        number = self._turn.number(record)
         if type(result) is Failure:
             self._fail(number, result)
             return None
@@ -240,10 +245,8 @@ class NodeExecution:
         """Let an event happen beside which there are companions; see `happen`."""
         attention, turn, plain = self._attended, self._turn, self._plain_of(event)
         instead: Instead | None = None
-        if attention is not None and (attention.is_gated or event.kind not in _OFTEN):
-            attention = None
-        if attention is None:
-            instead = self._gate(watching, life, event, plain)
+        if attention is None or attention.is_gated or event.kind not in _OFTEN:
+            attention, instead = None, self._gate(watching, life, event, plain)
         door = self._begin()
         if instead is not None:
             return self._refuse(record, event, "blocked", instead, put_off)
@@ -255,7 +258,7 @@ class NodeExecution:
         if result is Result.WAITS and type(record) not in _ARRIVES:
             return self._go_on_waiting()
         if type(result) is Failure:
-            self._fail(_number(turn, record), result)
+            self._fail(turn.number(record), result)
             return None
         assert type(result) is Result
         before, is_over = self._before, result is not Result.WAITS
@@ -267,7 +270,7 @@ class NodeExecution:
                 before.put_back(self._node)
                 return self._refuse(record, event, "undone", instead, put_off)
             before.renew(door.written)
-        number, numbers = _number(turn, record), watching.numbers(life)
+        number, numbers = turn.number(record), watching.numbers(life)
         # At its start a node is looked at as a whole.
         written = None if event.kind in _BEGINS else door.written
         self._settle(number, result, event.name, numbers, written)
@@ -285,29 +288,27 @@ class NodeExecution:
         return bool(written) and (reads is None or not reads.isdisjoint(written or ()))
 
     def _pass(
-        self, number: int, result: Result, name: str, arguments: tuple[Any, ...]
+        self, before: Before, number: int, result: Result, name: str, arguments: Any
     ) -> Event | None:
         """Let follow what the handler of a message has done, if nobody undoes it."""
         attention = self._attended
         assert attention is not None
-        door, before, written = self.door, self._before, None
-        if before is not None:
-            door.written = written = before.changes()
-            vet, reads = attention.vet, attention.reads
-            if vet is not None and (
-                (written and (reads is None or not reads.isdisjoint(written)))
-                or (door.timers and attention.looks_at_timers)
-            ):
-                src, message = arguments
-                refusal = vet(src, message, door, self.series)
-                if refusal is not None:
-                    event, instead = refusal
-                    before.put_back(self._node)
-                    waits = self._refuse(number, event, "undone", instead, None)
-                    return event if waits is Result.WAITS else None
-            before.renew(written)
-        self._settle(number, result, name, attention.beside, written)
-        if written or written is None or attention.is_due:
+        door, vet, reads = self.door, attention.vet, attention.reads
+        door.written = written = before.changes()
+        if vet is not None and (
+            (written and (reads is None or not reads.isdisjoint(written)))
+            or (door.timers and attention.looks_at_timers)
+        ):
+            src, message = arguments
+            refusal = vet(src, message, door, self.series)
+            if refusal is not None:
+                event, instead = refusal
+                before.put_back(self._node)
+                waits = self._refuse(number, event, "undone", instead, None)
+                return event if waits is Result.WAITS else None
+        before.renew(written)
+        self._settle(number, result, name, self._numbers, written)
+        if written or attention.is_due:
             self._tell(attention, written)
         return None
 
@@ -316,6 +317,7 @@ class NodeExecution:
         before = self._before
         if before is not None and before.is_costly and attention.vet is None:
             self._before = self.door.written = None  # it looks at the node by itself
+            self.unaware = attention
         news = attention.news
         is_new = written and (news is None or not news.isdisjoint(written))
         if is_new or written is None or attention.is_due:
@@ -377,7 +379,7 @@ class NodeExecution:
             if type(record) not in _ARRIVES:
                 return self._go_on_waiting()
             fate = Result.WAITS.value  # as a replay has it, too: it comes again
-        turn.note(FateRecord(_number(turn, record), fate, instead.value))
+        turn.note(FateRecord(turn.number(record), fate, instead.value))
         if put_off is not None:
             self.following.set_timer(*put_off)
         elif instead is Instead.BROKEN and event.peer is not None:
@@ -392,9 +394,3 @@ _OFTEN = frozenset({Kind.DELIVER, Kind.TIMER})
 
 _ARRIVES = frozenset({int, bytes})
 """Of what comes for the first time, the journal says that it came, even if it waits."""
-
-
-def _number(turn: PresentTurn, record: Any) -> int:
-    if type(record) is bytes:
-        return turn.receive(record)
-    return record if type(record) is int else turn.event(record)

@@ -19,6 +19,7 @@ from worldline.trace.journal.frames import Extensions
 from worldline.trace.journal.lasting import Lasting, lasting_paths
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
+from worldline.worlds.companions import Attention, Told
 
 NumbersBeside = Callable[[int, str, Any], Extensions | None]
 """Says which numbers stand beside a message: to whom, by index, from which part, what."""
@@ -67,6 +68,11 @@ class Following:
         kind = system.types[index]
         self._lasting_names = {path.split(".")[0] for path in lasting_paths(kind)}
         self.durable = lasting.all()
+        self._told: Told = {}
+
+    def attend(self, attention: Attention) -> None:
+        """Say nothing beside messages to those who have been told in a turn."""
+        self._told = attention.told
 
     def settle(
         self,
@@ -121,10 +127,19 @@ class Following:
         packet, put, places = self._packet, self._put, self._places
         me, incarnation, leaving = self._me, self._incarnation, self._turn.leaving
         refused: list[int] = []  # of a handler that is stubborn, very many
-        for place, (dst, part, message, taken) in enumerate(self._door.sends):
+        told, beside = self._told, None
+        for place, sent in enumerate(self._door.sends):
+            dst, part, message, taken = sent
             if taken:
                 to = places[dst]
-                beside = None if numbers is None else numbers(to, part, message)
+                if numbers is not None:
+                    known = told.get(to)
+                    if known is None:
+                        beside = numbers(to, part, message)
+                    else:
+                        keep, number = known
+                        keep(sent)
+                        beside = None if number is None else number()
                 made = packet(me, incarnation, lamport, place, part, message, beside)
                 put(leaving, to, part, message, made)
             else:

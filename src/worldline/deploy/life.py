@@ -24,7 +24,7 @@ from worldline.model.network.datagrams import delivery
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.model.semantics.offers import direct_calls, looking
+from worldline.model.semantics.offers import direct_calls, is_allowed
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MessageFrame
@@ -179,15 +179,18 @@ class NodeLife:
         """Take messages, each with its packet."""
         turn = self._turn
         try:
-            if self._attention is not None:
-                self._attention.begin(self._loop.time())
-            with self.execution.series:
+            attention, execution = self._attention, self.execution
+            if attention is not None:
+                attention.begin(self._loop.time())
+            with execution.series:
                 for packet, frame in messages:
                     if not self.is_up:
                         return
                     self._deliver(packet, frame)
                     if turn.is_durable:
+                        self._note_unaware()
                         turn.end_if_long()
+            self._note_unaware()
             if turn.is_large:
                 turn.end()
         except BaseException as error:
@@ -207,8 +210,7 @@ class NodeLife:
 
     def hear(self, peer: int, kind: str, reason: str) -> None:
         """Take an error of the connection with a peer."""
-        name = LOST if kind == LOST else UNREACHABLE
-        other = self.system.ids[peer]
+        name, other = LOST if kind == LOST else UNREACHABLE, self.system.ids[peer]
         event = Event(Kind.TRANSPORT_ERROR, self.me, name=name, peer=other)
         self._take(ErredRecord(peer, kind, reason), event)
 
@@ -217,7 +219,8 @@ class NodeLife:
         self.execution.door.answer = None
         record, arguments = CalledRecord(event.name, event.payload), event.payload
         handler = self._direct.get(event.name)
-        allowed = None if handler is None else self._allows(handler, arguments)
+        with self.execution.series:
+            allowed = handler and is_allowed(handler, self.node, arguments)
         if allowed is False:
             return False
         if handler is not None and allowed:
@@ -292,7 +295,13 @@ class NodeLife:
         attention = self._attention = watching.attention
         if attention is not None:
             self._plain_on = self.kind.plain_on
+            attention.arrivals = self._counts
             self.execution.attend(attention)
+
+    def _note_unaware(self) -> None:
+        """See to it that at the end of the turn is told that messages have passed."""
+        if self.execution.unaware is not None:
+            self._turn.leaving.attention = self.execution.unaware
 
     def _rest(self, event: Event) -> None:
         self.kept.rest(PUT_OFF_S, event)
@@ -308,10 +317,19 @@ class NodeLife:
     def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1
         execution = self.execution
-        src, message = self.system.ids[frame.sender], frame.message
-        attention = self._attention
+        sender, message, attention = frame.sender, frame.message, self._attention
+        src = self.system.ids[sender]
         if attention is not None:
-            attention.came(frame.sender, frame.incarnation, frame.extensions)
+            beside = frame.extensions
+            if beside is None:
+                if sender != attention.quiet:
+                    attention.came(sender, frame.incarnation, beside)
+            elif beside == attention.following and (
+                sender == attention.sender and frame.incarnation == attention.life
+            ):
+                attention.following = beside + 1
+            else:
+                attention.came(sender, frame.incarnation, beside)
         elif self.watching is not None:
             self.watching.came(self, frame)
         if frame.lamport > execution.lamport:
@@ -377,16 +395,6 @@ class NodeLife:
         elif not answer.done():
             answer.set_exception(stopped(self.me))
             answer.exception()  # perhaps nobody waits any more
-
-    def _allows(self, handler: Handler, arguments: tuple[Any, ...]) -> bool | None:
-        """Say whether the guard of a call lets it happen; None if that fails."""
-        if handler.mark.when is None:
-            return True
-        try:
-            with self.execution.series:
-                return looking(lambda: handler.takes(self.node, *arguments))
-        except Exception:
-            return None  # and fails again where failures belong
 
     def _end(
         self,

@@ -146,6 +146,12 @@ class PresentTurn:
         self._add(record)
         return number
 
+    def number(self, record: Any) -> int:
+        """Return the number of an event: of a message, of another, or what is given."""
+        if type(record) is bytes:
+            return self.receive(record)
+        return record if type(record) is int else self.event(record)
+
     def beside(self, record: JournalRecord) -> None:
         """Note something about the node that is no event."""
         self._add(record)

@@ -13,7 +13,7 @@ from typing import final
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.steer.watched import Watched
-from worldline.worlds.companions import Effects
+from worldline.worlds.companions import Effects, Told
 
 CHECKPOINT, SINCE = 1, 7
 """Beside a message: the number of its sender's last checkpoint, and of one since which
@@ -29,15 +29,18 @@ class Unchanged:
     changed_at
         The number of the checkpoint after which something has; None if nothing has since
         the one of `stands_since`.
+    told
+        Of `Attention`; all nodes are to be told again when something has changed.
     """
 
-    __slots__ = ("_watched", "changed_at", "stands_since")
+    __slots__ = ("_watched", "changed_at", "stands_since", "told")
 
     def __init__(self, watched: Watched, number: int) -> None:
         self._watched = watched
         self.stands_since = number
         # The first checkpoint of a life has a number that others may have had before.
         self.changed_at: int | None = number
+        self.told: Told = {}
 
     def happened(self, event: Event, effects: Effects, number: int) -> None:
         """Take note of an event, of which the last checkpoint has a number."""
@@ -50,12 +53,13 @@ class Unchanged:
         if watched.calls and not is_changed:
             is_changed = event.kind is Kind.CALL
         if is_changed:
-            self.changed_at = number
+            self.change(number)
 
     def change(self, number: int) -> None:
         """Take note that something has changed after the checkpoint of a number."""
         if self.changed_at is None or self.changed_at < number:
             self.changed_at = number
+            self.told.clear()
 
     def since(self, number: int) -> int | None:
         """Return since which checkpoint nothing has changed; None if something has.

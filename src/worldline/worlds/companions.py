@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from worldline.model.data.identity import NodeId
@@ -74,6 +75,31 @@ from whom, the message, what its handler has done, and the series in which it ra
 which is undone then, with what happens instead; None to keep it."""
 
 
+Sent: TypeAlias = tuple[Any, str, Any, bool]
+"""A message that is sent: to whom, from which part, what, and whether the buffer took it."""
+
+
+Told: TypeAlias = dict[int, tuple[Callable[[Sent], None], Callable[[], int] | None]]
+"""By index, nodes that need not be told again what stands beside messages: of each, what
+takes those that are sent to it, and what returns the number that stands beside the next one,
+or None if nothing does."""
+
+
+class Arrivals(Protocol):
+    """Counts of what comes to a node."""
+
+    received: int
+
+
+@dataclass(slots=True)
+class _NoArrivals:
+    received: int = 0
+
+
+NO_ARRIVALS: Arrivals = _NoArrivals()
+"""The counts of a node to which nothing comes."""
+
+
 class Attention:
     """The attention of a companion to the plain events of one life of a node.
 
@@ -93,14 +119,28 @@ class Attention:
         The fields, by name, about whose changes `vet` is to be asked; None for all.
     looks_at_timers
         Whether it is asked about an event that has set or cancelled a timer, too.
+    quiet
+        The index of the node of which messages with nothing beside them need no `came`; -1
+        of nobody. How many they are is known from `arrivals`.
+    sender, life, following
+        Nor does the message of a node, in one of its lives, beside which stands the number
+        `following`, which the runtime raises by one then; -1 if there is none.
+    arrivals
+        Says how many messages have come, the present one with them.
+    told
+        The nodes to which messages need no `beside`, as long as they are there.
     """
 
     __slots__ = (
-        *("is_due", "is_gated", "looks_at_timers", "news", "now", "reads", "vet"),
+        *("arrivals", "following", "is_due", "is_gated", "life", "looks_at_timers"),
+        *("news", "now", "quiet", "reads", "sender", "told", "vet"),
     )
 
     def __init__(self) -> None:
         self.is_gated, self.is_due, self.now = True, False, 0.0
+        self.quiet = self.sender = self.following = -1
+        self.life, self.arrivals = 0, NO_ARRIVALS
+        self.told: Told = {}
         self.vet: Vet | None = None
         self.reads: frozenset[str] | None = None
         self.news: frozenset[str] | None = None

@@ -10,9 +10,10 @@ from tests.steer.snapshots.judging import Judge
 
 import worldline as wl
 from worldline.model.network.mailbox import Network
-from worldline.steer.snapshots.channels import NUMBER, Channel
+from worldline.steer.snapshots.channels import NUMBER
 from worldline.steer.snapshots.node_keeper import NodeKeeper
 from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.tails import Tail
 from worldline.worlds.conditions import Conditions
 from worldline.worlds.latency import latency_of
 from worldline.worlds.weather import WeatherEvent
@@ -122,9 +123,9 @@ def test_messages_that_force_no_checkpoint_make_orphans(
 
 
 def test_a_message_that_is_forgotten_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    acknowledge = Channel.acknowledge
+    acknowledge = Tail.acknowledge
     monkeypatch.setattr(
-        Channel, "acknowledge", lambda self, number: acknowledge(self, number + 1)
+        Tail, "acknowledge", lambda self, number: acknowledge(self, number + 1)
     )
     with pytest.raises(AssertionError, match="is not under way"):
         walked(NETWORKS["datagrams"], 1, 400)

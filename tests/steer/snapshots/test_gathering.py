@@ -8,7 +8,7 @@ from tests.steer.snapshots.posting import Post
 from tests.steer.snapshots.rows import QUIET, row, settled
 
 import worldline as wl
-from worldline.steer.snapshots.channels import MOST_TAIL, MOST_UNTOLD
+from worldline.steer.snapshots.channels import MOST_UNTOLD
 from worldline.steer.snapshots.letter_bytes import write
 from worldline.steer.snapshots.letters import (
     Busy,
@@ -19,6 +19,7 @@ from worldline.steer.snapshots.letters import (
     ToldCheckpoint,
 )
 from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.tails import MOST_TAIL
 from worldline.worlds.access_links import size_of
 
 WORD = chatter.Word(1)

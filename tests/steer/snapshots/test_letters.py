@@ -25,7 +25,7 @@ from worldline.steer.snapshots.accounts import (
     KnownCheckpoint,
     said_by,
 )
-from worldline.steer.snapshots.channels import MOST_OTHERS, MOST_TAIL
+from worldline.steer.snapshots.channels import MOST_OTHERS
 from worldline.steer.snapshots.letter_bytes import read, write
 from worldline.steer.snapshots.letters import (
     ANEW,
@@ -52,6 +52,7 @@ from worldline.steer.snapshots.records import (
     MemberRecord,
     UnreceivedMessage,
 )
+from worldline.steer.snapshots.tails import MOST_TAIL
 from worldline.trace.journal.codec import Codec
 from worldline.trace.json_checks import Malformed
 

@@ -156,6 +156,8 @@ def test_a_message_comes_back_as_it_was(
     [
         (COUNTS[0].pack(4, 9, 0), {1: 4, 3: 9, 2: 0}),
         (COUNTS[1].pack(4, 9, 8, 3), {1: 4, 3: 9, 2: 8, 7: 3}),
+        ((4 << 32) + 9, {1: 4, 3: 9}),
+        ((1 << 63) - 1, {1: (1 << 31) - 1, 3: (1 << 32) - 1}),
         ({1: 4, 3: 9}, {1: 4, 3: 9}),
         (None, {}),
     ],
@@ -172,6 +174,13 @@ def test_numbers_have_a_short_form(
 @pytest.mark.parametrize("size", [0, 8, 11, 13, 15, 17, 24])
 def test_numbers_of_another_size_are_malformed(size: int) -> None:
     packet = CODEC.packet(1, 3, 1, 2, "", Leaf(1), bytes(size))
+    with pytest.raises(Malformed, match="something else beside it"):
+        CODEC.frame(frame_of(packet))
+
+
+@pytest.mark.parametrize("beside", [-1, 1 << 63, True, 1.0, "1", [1]])
+def test_something_else_beside_a_message_is_malformed(beside: Any) -> None:
+    packet = CODEC.packet(1, 3, 1, 2, "", Leaf(1), beside)
     with pytest.raises(Malformed, match="something else beside it"):
         CODEC.frame(frame_of(packet))
 

@@ -71,6 +71,16 @@ def looking(ask: Callable[[], bool]) -> bool:
         activity.door, activity.guarding = door, False
 
 
+def is_allowed(handler: Handler, node: Any, arguments: tuple[Any, ...]) -> bool | None:
+    """Say whether the guard of a direct call lets it happen; None if that fails."""
+    if handler.mark.when is None:
+        return True
+    try:
+        return looking(lambda: handler.takes(node, *arguments))
+    except Exception:
+        return None  # and fails again where failures belong
+
+
 def is_over(system: System, index: int, service: Any, event: Event) -> bool:
     """Say whether a wait of a script is over."""
     key = event.name, event.key[-1]

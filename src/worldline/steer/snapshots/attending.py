@@ -3,12 +3,18 @@
 Nearly all messages come in order, on the connection of the last one, and acknowledge what
 was sent. These are counted here, with few calls, as the keeper and its channels count all
 others.
+
+Of the messages to one peer in a thousandth of a second, the first says all there is to say.
+Where messages come in order and none is lost, as over a connection, the others say nothing:
+they are counted when somebody looks. Datagrams say which they are. The next one says all
+again if there is something else to be said, as when a checkpoint has another number.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import count
 from struct import error as CannotPack  # noqa: N812 -- what it is called says nothing
 from typing import Any, Protocol, final
 
@@ -20,18 +26,29 @@ from worldline.steer.snapshots.channels import (
     RECEIVED,
     RECEIVED_LIFE,
     SENT,
+    Channel,
     Channels,
 )
 from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE, Unchanged
-from worldline.trace.journal.frames import COUNTS, Extensions, numbers_of
+from worldline.trace.journal.frames import COUNTS, SENT_BITS, Extensions, numbers_of
 from worldline.worlds.companions import Attention
 
 _SMALL, _LARGE = COUNTS
 
+_SIZE = _SMALL.size
+_SENT, _MOST = (1 << SENT_BITS) - 1, 1 << SENT_BITS - 1
+
+_SILENT_S = 0.001
+"""Seconds for which a peer is not told again what was received of it: as long, what it has
+sent may be taken for under way when its checkpoint is spelt."""
+
 READS = 8
-"""Beside a message whose sender reads the short form of the numbers."""
+"""Beside a message whose sender reads more than a map of the numbers: which, of these."""
+
+SHORT, SILENCE = 1, 2
+"""The short form of the numbers; and that messages after one that says them need not."""
 
 
 class Keeps(Protocol):
@@ -84,8 +101,8 @@ class SnapshotAttention(Attention):
     """
 
     __slots__ = (
-        *("_channels", "_connects", "_keeper", "_life", "_log"),
-        *("ears", "unchanged", "until"),
+        *("_channels", "_connects", "_counted", "_heard", "_keeper", "_life"),
+        *("_log", "_me", "_next", "ears", "unchanged", "until"),
     )
 
     def __init__(
@@ -93,34 +110,129 @@ class SnapshotAttention(Attention):
         keeper: Keeps,
         channels: Channels,
         log: CheckpointLog,
+        me: int,
         *,
         connects: bool,
     ) -> None:
         super().__init__()
         self._keeper, self._log, self._connects = keeper, log, connects
+        self._me = me
         self._channels, self._life = channels.by_peer, channels.life
-        self.until = math.inf
+        self.told, channels.attends = channels.told, self
+        # Of `arrivals`, those that have been counted; and for whom others are.
+        self._counted, self._heard = 0, Channel()
+        self.until = self._next = math.inf
         self.ears: Ears | None = None
         self.unchanged: Unchanged | None = None
 
     def begin(self, now: float) -> None:
         self.now = now
+        if now > self._next:
+            self.told.clear()
+            self._next = math.inf
         if now > self.until:
             self.until, self.is_gated = math.inf, True
 
     def came(self, peer: int, life: int, beside: Extensions | None) -> None:
+        arrived, channel = self.arrivals.received, self._heard
+        if type(beside) is bytes and len(beside) == _SIZE and peer == self.quiet:
+            number, sent, received = _SMALL.unpack(beside)
+            new = arrived - self._counted
+            if (
+                sent == channel.received + new
+                and number <= self._log.number
+                and not channel.at
+            ):
+                self._counted, channel.received = arrived, sent
+                channel.last = self.now
+                if received > channel.tail.received:
+                    self._acknowledge(peer, channel, 1, received)
+                channel.untold += new
+                if channel.untold > MOST_UNTOLD:
+                    self._tell(peer, channel)
+                if self.ears is not None:
+                    self._listen(peer, life, beside, math.inf)
+                return
+        self._came(peer, life, beside, arrived)
+
+    def beside(self, to: int, part: str, message: Any) -> Extensions | None:
+        channel, number = self._channels.get(to), self._log.number
+        since, unchanged = None, self.unchanged
+        if unchanged is not None:
+            since = unchanged.stands_since
+            if unchanged.changed_at is not None:
+                since = unchanged.since(number)
+        if channel is None or channel.beside is None:
+            self.is_due = True
+            numbers = self._keeper.beside(to, part, message)
+            numbers[READS] = SILENCE
+            self._channels[to].is_introduced = True
+        else:
+            if channel is self._heard:
+                self._settle(self.arrivals.received)
+            tail, channel.last, received = channel.tail, self.now, 0
+            last = tail.begin(None if self._connects else self.now)
+            last.append((None, part, message, True))
+            sent = tail.first
+            if channel.is_told:
+                received, channel.untold = channel.received, 0
+            if channel.reads == SILENCE:
+                self._be_silent(to, channel, number, since)
+            if channel.reads and channel.is_introduced and not channel.beside:
+                try:
+                    if since is None:
+                        return _SMALL.pack(number, sent, received)
+                    return _LARGE.pack(number, sent, received, since)
+                except CannotPack:
+                    pass  # of so many there is no room for the number
+            numbers = {NUMBER: number, SENT: sent, RECEIVED: received, **channel.beside}
+            if not channel.is_introduced:
+                numbers[READS], channel.is_introduced = SILENCE, True
+        if since is not None:
+            numbers[SINCE] = since
+        return numbers
+
+    def settle(self) -> None:
+        """Count the messages that were not told, before somebody looks at the counts."""
+        self._settle(self.arrivals.received)
+
+    def lose(self) -> None:
+        """Take nothing for granted of what comes next."""
+        self.quiet = self.following = -1
+
+    def changed(self) -> None:
+        """Take note that something has changed that those with ears look at."""
+        if self.unchanged is not None:
+            self.unchanged.change(self._log.number)
+
+    def passed(self) -> None:
+        self.is_due = False
+        self._keeper.passed()
+
+    def _came(
+        self, peer: int, life: int, beside: Extensions | None, arrived: int
+    ) -> None:
+        """Take note of a message, as one of `arrived`."""
+        self._settle(arrived - 1)
         channel, since = self._channels.get(peer), math.inf
-        connection, in_life = 0, 1
-        if type(beside) is bytes:
-            if len(beside) == _LARGE.size:
-                number, sent, received, since = _LARGE.unpack(beside)
-            else:
+        connection, in_life, received = 0, self._life, 0
+        if type(beside) is int:
+            number, sent = beside >> SENT_BITS, beside & _SENT
+        elif type(beside) is bytes:
+            in_life = 1
+            if len(beside) == _SIZE:
                 number, sent, received = _SMALL.unpack(beside)
+            else:
+                number, sent, received, since = _LARGE.unpack(beside)
+        elif beside is None and channel is not None and self._knows(channel, life):
+            self.quiet, self._heard, self._counted = peer, channel, arrived - 1
+            return
         else:
             said = numbers_of(beside).get
             number, sent, received = said(NUMBER, 0), said(SENT, 0), said(RECEIVED, 0)
             connection, in_life = said(CONNECTION, 0), said(RECEIVED_LIFE, 1)
             since = said(SINCE, math.inf)
+        self._counted = arrived
         if (
             channel is None
             or sent != channel.received + 1
@@ -133,74 +245,118 @@ class SnapshotAttention(Attention):
             self._count(peer, life, beside)
             return
         channel.received, channel.last = sent, self.now
-        if received <= channel.sent:
-            tail = channel.tail
-            while tail and tail[0][0] <= received:
-                tail.popleft()
+        if received > channel.tail.received:
+            self._acknowledge(peer, channel, in_life, received)
         if self.now >= channel.looked + LOOK_S:
             channel.forget(self.now)
         channel.untold += 1
         if channel.untold > MOST_UNTOLD:
-            self._keeper.tell_peer(peer)
-        ears = self.ears
-        if ears is not None:
-            record = ears.records.get(peer)
-            if record is None or (record.number >= since and life == record.life):
-                ears.heard[peer] = life, beside
-            else:
-                ears.noticed(peer, life, numbers_of(beside))
-                self.is_gated = True
+            self._tell(peer, channel)
+        self._expect(peer, channel, number)
+        if self.ears is not None:
+            self._listen(peer, life, beside, since)
 
-    def beside(self, to: int, part: str, message: Any) -> Extensions | None:
-        channel, number = self._channels.get(to), self._log.number
-        since, unchanged = None, self.unchanged
-        if unchanged is not None:
-            since = unchanged.stands_since
-            if unchanged.changed_at is not None:
-                since = unchanged.since(number)
-        if channel is None or channel.beside is None:
-            self.is_due = True
-            numbers = self._keeper.beside(to, part, message)
-            numbers[READS] = 1
+    def _be_silent(
+        self, to: int, channel: Channel, number: int, since: int | None
+    ) -> None:
+        """Say no more to a peer for a while than is said with the first message of a tail."""
+        tail = channel.tail
+        if self._connects:
+            # What it was last told is known to come before all else on the connection, but
+            # for messages to itself, which go over none.
+            if not channel.is_told or to == self._me:
+                return
+            self.told[to] = tail.last.append, None
+        elif since is None and max(number, tail.first) < _MOST:
+            following = count((number << SENT_BITS) + tail.first + 1)
+            self.told[to] = tail.last.append, following.__next__
+        if self._next == math.inf:
+            self._next = self.now + _SILENT_S
+
+    def _acknowledge(
+        self, peer: int, channel: Channel, life: int, received: int
+    ) -> None:
+        """Take note of what a peer has received, in a life of this node."""
+        tail = channel.tail
+        if (
+            life == self._life
+            and received < tail.first + len(tail.last)
+            and tail.acknowledge(received)
+        ):
+            self.told.pop(peer, None)
+
+    def _tell(self, peer: int, channel: Channel) -> None:
+        """Tell a peer what was received, unless it soon is with what is sent to it."""
+        if channel.reads == SILENCE and channel.sent != channel.sent_before:
+            channel.sent_before = channel.sent
         else:
-            channel.sent = sent = channel.sent + 1
-            channel.last = now = self.now
-            channel.tail.append((sent, part, message, None if self._connects else now))
-            received = channel.received if channel.is_told else 0
-            if received:
-                channel.untold = 0
-            if channel.reads_counts and not channel.beside:
-                try:
-                    if since is None:
-                        return _SMALL.pack(number, sent, received)
-                    return _LARGE.pack(number, sent, received, since)
-                except CannotPack:
-                    pass  # of so many there is no room for the number
-            numbers = {NUMBER: number, SENT: sent, RECEIVED: received, **channel.beside}
-        if since is not None:
-            numbers[SINCE] = since
-        return numbers
+            self._keeper.tell_peer(peer)
 
-    def changed(self) -> None:
-        """Take note that something has changed that those with ears look at."""
-        if self.unchanged is not None:
-            self.unchanged.change(self._log.number)
-
-    def passed(self) -> None:
-        self.is_due = False
-        self._keeper.passed()
+    def _listen(
+        self, peer: int, life: int, beside: Extensions | None, since: float
+    ) -> None:
+        """Let those with ears hear what stands beside a message."""
+        ears = self.ears
+        assert ears is not None
+        record = ears.records.get(peer)
+        if record is None or (record.number >= since and life == record.life):
+            ears.heard[peer] = life, beside
+        else:
+            ears.noticed(peer, life, numbers_of(beside))
+            self.is_gated = True
 
     def _count(self, peer: int, life: int, beside: Extensions | None) -> None:
         """Take note of a message that tells something new besides its counts."""
+        self.quiet, self.following, self.is_due = -1, -1, True
+        self.told.pop(peer, None)
         numbers, before = numbers_of(beside), self._channels.get(peer)
         was = 0 if before is None else before.life
-        self.is_due = True
         self._keeper.came(peer, life, numbers)
         channel = self._channels[peer]
-        if type(beside) is bytes or READS in numbers:
-            channel.reads_counts = True
+        if READS in numbers:
+            channel.reads = min(numbers[READS], SILENCE)
+        elif type(beside) is int:
+            channel.reads = SILENCE
+        elif type(beside) is bytes:
+            channel.reads = max(channel.reads, SHORT)
         elif life > was:
-            channel.reads_counts = False
+            channel.reads = 0
+        if life > was:
+            channel.is_introduced = False
+        if beside is not None and self._knows(channel, life):
+            self.quiet, self._heard = peer, channel
         if self.ears is not None:
             self.ears.noticed(peer, life, numbers)
             self.is_gated = True
+
+    def _knows(self, channel: Channel, life: int) -> bool:
+        """Say whether a message with nothing beside it is the next one of a channel."""
+        return (
+            self._connects
+            and channel.reads == SILENCE
+            and channel.at >= 0
+            and life == channel.life
+        )
+
+    def _expect(self, peer: int, channel: Channel, number: int) -> None:
+        """Take for granted what comes next, if it does in order, and need not be told of it."""
+        if self._connects:
+            if channel.reads != SILENCE:
+                return
+            self.quiet = peer
+        elif self.ears is None:
+            self.sender, self.life = peer, channel.life
+            self.following = (number << SENT_BITS) + channel.received + 1
+        else:
+            return
+        self._heard = channel
+
+    def _settle(self, arrived: int) -> None:
+        """Count messages that were not told, up to one of all that have arrived."""
+        new = arrived - self._counted
+        if new and (self.quiet >= 0 or self.following >= 0):
+            channel = self._heard
+            channel.received += new
+            channel.untold += new
+            channel.last = self.now
+        self._counted = arrived

@@ -7,23 +7,21 @@ node has sent and its peer has not received is then known from the two of them.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias, final
+from typing import Any, Protocol, final
 
 from worldline.model.network import Capability, members_of, number_of
 from worldline.model.system import System
 from worldline.steer.snapshots.options import MEMORY_S
-from worldline.steer.snapshots.records import ChannelRecord, HeardEnd, UnreceivedMessage
+from worldline.steer.snapshots.records import ChannelRecord, HeardEnd
+from worldline.steer.snapshots.tails import Tail
+from worldline.worlds.companions import Told
 
 NUMBER, RECEIVED, SENT, CONNECTION, RECEIVED_LIFE, LOOSE = range(1, 7)
 """The numbers beside a message: that of the sender's last checkpoint; of the last message
 that it has received in order; of the message itself; of its connection, if not 0; the
 life in which what was received was sent, if not 1; and 1 for a message outside connections
 where the network has some."""
-
-MOST_TAIL = 1024
-"""Messages to one peer that are remembered; those before them count as received."""
 
 MOST_OTHERS = 64
 """Messages that were received early; what is missing before them counts as lost then."""
@@ -60,8 +58,15 @@ class Carriers:
 LOOK_S = 1.0
 """Seconds between two looks for datagrams that are too old to be under way."""
 
-TailEntry: TypeAlias = tuple[int, str, Any, float | None]
-"""A message that was sent: its number, part and content, and when, if it is a datagram."""
+
+class Attends(Protocol):
+    """Who counts messages that come, many at once."""
+
+    def settle(self) -> None:
+        """Count those that have come, before somebody looks at the counts."""
+
+    def lose(self) -> None:
+        """Take nothing for granted of what comes next."""
 
 
 @final
@@ -86,8 +91,13 @@ class Channel:
         that has to be found out.
     is_told
         Whether it stands there what was received.
-    reads_counts
-        Whether the peer reads the short form of the numbers.
+    tail
+        The messages that were sent, those of them that are remembered.
+    reads
+        What the peer reads: 0 a map of numbers only; 1 the short form of them as well; 2
+        besides, messages that leave them out.
+    is_introduced
+        Whether the peer, in its present life, has been told what this node reads.
     at
         The connection of `heard`, as long as messages that come on it tell nothing new but
         by their counts; -1 if they may.
@@ -102,15 +112,15 @@ class Channel:
         "closed",
         "connection",
         "heard",
+        "is_introduced",
         "is_told",
         "last",
         "life",
         "looked",
         "opened",
         "others",
-        "reads_counts",
+        "reads",
         "received",
-        "sent",
         "sent_before",
         "stale",
         "tail",
@@ -118,9 +128,9 @@ class Channel:
     )
 
     def __init__(self) -> None:
-        self.connection = self.sent = self.received = self.untold = self.life = 0
-        self.sent_before = 0
-        self.tail: deque[TailEntry] = deque(maxlen=MOST_TAIL)
+        self.connection = self.received = self.untold = self.life = 0
+        self.sent_before = self.reads = 0
+        self.tail = Tail()
         self.heard: HeardEnd | None = None
         self.closed: HeardEnd | None = None
         self.stale: HeardEnd | None = None
@@ -128,7 +138,12 @@ class Channel:
         self.others: dict[int, float] = {}
         self.last = self.looked = 0.0
         self.beside: dict[int, int] | None = None
-        self.is_told, self.reads_counts, self.at = False, False, -1
+        self.is_told, self.is_introduced, self.at = False, False, -1
+
+    @property
+    def sent(self) -> int:
+        """How many messages were sent."""
+        return self.tail.sent
 
     def record(self, life: int | None) -> ChannelRecord:
         """Return what a checkpoint says of it.
@@ -145,7 +160,7 @@ class Channel:
         return ChannelRecord(
             self.connection,
             self.sent,
-            tuple(UnreceivedMessage(*sent[:3]) for sent in self.tail),
+            self.tail.messages(),
             heard,
             closed,
             self.received,
@@ -169,27 +184,19 @@ class Channel:
     def lose(self) -> None:
         """Take note that the connection is lost: the one of an earlier life first."""
         self.connection += 1
-        kept = [one for one in self.tail if one[3] is not None]
-        self.tail = deque(kept, MOST_TAIL)
+        self.tail.lose()
         self.closed = self.stale or self.heard or self.closed
         # After the error of an earlier life, the peer's end of this one is open still; but
         # it would close without a word.
         self.opened = self.stale = self.heard = None
-        self.beside, self.at = None, -1
-
-    def acknowledge(self, number: int) -> None:
-        """Forget what the peer is known to have received."""
-        while self.tail and self.tail[0][0] <= number:
-            self.tail.popleft()
+        self.beside, self.is_introduced, self.at = None, False, -1
 
     def forget(self, now: float) -> None:
         """Forget datagrams that were sent long ago, and what was missing for long."""
         before = now - MEMORY_S
         if now >= self.looked + LOOK_S:
             self.looked = now
-            kept = [one for one in self.tail if one[3] is None or one[3] >= before]
-            if len(kept) < len(self.tail):
-                self.tail = deque(kept, MOST_TAIL)
+            self.tail.forget(before)
         while self.others:
             first = min(self.others)
             if self.others[first] >= before and len(self.others) <= MOST_OTHERS:
@@ -227,16 +234,24 @@ class Channels:
         Of the node.
     by_peer
         The channels, by the index of the peer.
+    attends
+        Who counts messages of the present life; None if all are counted here.
+    told
+        Of `Attention`: a node is told all again once something else is to be said.
     """
 
     def __init__(self, carriers: Carriers) -> None:
         self._carriers = carriers
         self.by_peer: dict[int, Channel] = {}
         self.life = 0
+        self.attends: Attends | None = None
+        self.told: Told = {}
 
     def begin(self, life: int) -> None:
         """Begin a life of the node."""
-        self.life = life
+        self.settle()
+        self.attends, self.life = None, life
+        self.told.clear()
         for peer in list(self.by_peer):
             before, after = self.by_peer[peer], Channel()
             if self._carriers.is_connected:
@@ -249,6 +264,7 @@ class Channels:
 
     def of(self, peer: int) -> Channel:
         """Return the channels with a peer."""
+        self.settle()
         channel = self.by_peer.get(peer)
         if channel is None:
             channel = self.by_peer[peer] = Channel()
@@ -256,16 +272,22 @@ class Channels:
 
     def items(self) -> Iterator[tuple[int, Channel]]:
         """Iterate over peers and channels."""
+        self.settle()
         return iter(self.by_peer.items())
+
+    def settle(self) -> None:
+        """Count what has come."""
+        if self.attends is not None:
+            self.attends.settle()
 
     def send(self, peer: int, part: str, message: Any, now: float) -> dict[int, int]:
         """Count a message that is sent; return the numbers beside it."""
         channel, carriers = self.of(peer), self._carriers
-        channel.sent += 1
         channel.last = now
         connected = carriers.is_on_connection(part, message)
-        when = None if connected else now
-        channel.tail.append((channel.sent, part, message, when))
+        self.told.pop(peer, None)
+        sent = channel.tail.begin(None if connected else now)
+        sent.append((None, part, message, True))
         numbers = {SENT: channel.sent}
         if channel.connection:
             numbers[CONNECTION] = channel.connection
@@ -308,12 +330,14 @@ class Channels:
     def acknowledge(self, peer: int, life: int, number: int, now: float) -> None:
         """Take note that a peer has received what was sent in a life, up to a number."""
         channel = self.of(peer)
-        if life == self.life and number <= channel.sent:
-            channel.acknowledge(number)
+        is_mine = life == self.life and number <= channel.sent
+        if is_mine and channel.tail.acknowledge(number):
+            self.told.pop(peer, None)
         channel.forget(now)
 
     def untold(self, peer: int) -> tuple[int, int] | None:
         """Return what to tell a peer that was received: in its life, up to a number."""
+        self.settle()
         channel = self.by_peer.get(peer)
         if channel is None or not channel.untold:
             return None
@@ -345,8 +369,15 @@ class Channels:
     def lose(self, peer: int) -> None:
         """Take note that the connection with a peer is lost."""
         self.of(peer).lose()
+        self.told.pop(peer, None)
+        if self.attends is not None:
+            self.attends.lose()
 
     def forget(self, now: float) -> None:
         """Forget what is too old to matter."""
-        for channel in self.by_peer.values():
+        self.settle()
+        for peer, channel in self.by_peer.items():
+            last = channel.tail.last
             channel.forget(now)
+            if channel.tail.last is not last:
+                self.told.pop(peer, None)

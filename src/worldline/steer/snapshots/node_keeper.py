@@ -97,7 +97,7 @@ class NodeKeeper:
             return None  # what is sent has to be weighed
         connects = self._setting.carriers.is_connected
         self._attention = SnapshotAttention(
-            self, self._channels, self._log, connects=connects
+            self, self._channels, self._log, self._index, connects=connects
         )
         self._attention.news = self._near.news()
         self._near.is_told = True

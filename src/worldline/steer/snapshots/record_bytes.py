@@ -16,7 +16,7 @@ from worldline.model.message import is_message
 from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
-from worldline.steer.snapshots.channels import MOST_OTHERS, MOST_TAIL
+from worldline.steer.snapshots.channels import MOST_OTHERS
 from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.records import (
@@ -25,6 +25,7 @@ from worldline.steer.snapshots.records import (
     MemberRecord,
     UnreceivedMessage,
 )
+from worldline.steer.snapshots.tails import MOST_TAIL
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.values import Values, is_seconds
 from worldline.trace.json_checks import Malformed

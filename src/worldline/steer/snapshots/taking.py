@@ -65,7 +65,8 @@ class CheckpointTaker:
         )
 
     def keep(self, number: int) -> None:
-        """Take a checkpoint under a number."""
+        """Take a checkpoint under a number, which messages say from now on."""
+        self._channels.told.clear()
         try:
             record = self.record(number)
             kept = self._spelling.kept(record, self._index, self.beside.now)

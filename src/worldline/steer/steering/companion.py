@@ -193,6 +193,7 @@ class Steering(Companion):
             if check is not None:
                 attention.ears = check.ears(beside)
                 attention.unchanged = self._unchanged[me]
+                attention.unchanged.told = attention.told
                 refused = partial(self._undone, beside)
                 attention.vet = check.vetting(beside, attention.changed, refused)
         return attention

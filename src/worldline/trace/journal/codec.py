@@ -47,6 +47,8 @@ _DIGEST = 16
 
 _BITS = 53
 
+_TWO_COUNTS = 63
+
 _COUNTS = frozenset(counts.size for counts in COUNTS)
 
 _new = tuple.__new__
@@ -226,10 +228,13 @@ class Codec:
             raise Malformed("", "a message without its sender, time and place")
         if type(part) is not str or part not in self._parts:
             raise Malformed("", "a message of an unknown part")
-        if extensions is not None and not (
-            type(extensions) is bytes and len(extensions) in _COUNTS
-        ):
-            _check_extensions(extensions)
+        if extensions is not None:
+            kind = type(extensions)
+            if not (
+                (kind is bytes and len(extensions) in _COUNTS)
+                or (kind is int and not extensions >> _TWO_COUNTS)
+            ):
+                _check_extensions(extensions)
         if type(number) is not int or not 0 <= number < self._classes:
             raise Malformed("", "a message of an unknown class")
         message = self._read[number](spelt)

@@ -25,8 +25,12 @@ LARGEST = 16 << 20
 COUNTS = Struct(">III"), Struct(">IIII")
 """The numbers 1, 3 and 2 beside a message, and perhaps 7, as nearly all have them."""
 
-Extensions: TypeAlias = dict[int, int] | bytes
-"""Numbers that companions of hosts put beside a message: any, or those of `COUNTS`."""
+SENT_BITS = 32
+"""Bits of the number 3 of a message in a number that says 1 and 3, the former before it."""
+
+Extensions: TypeAlias = dict[int, int] | bytes | int
+"""Numbers that companions of hosts put beside a message: any, those of `COUNTS`, or 1 and 3
+in one number."""
 
 
 def numbers_of(extensions: Extensions | None) -> dict[int, int]:
@@ -35,6 +39,8 @@ def numbers_of(extensions: Extensions | None) -> dict[int, int]:
         return {}
     if isinstance(extensions, dict):
         return extensions
+    if isinstance(extensions, int):
+        return {1: extensions >> SENT_BITS, 3: extensions & (1 << SENT_BITS) - 1}
     packed = COUNTS[len(extensions) // 16].unpack(extensions)
     return dict(zip((1, 3, 2, 7), packed, strict=False))
 
