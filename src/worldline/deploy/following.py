@@ -19,7 +19,7 @@ from worldline.trace.journal.frames import Extensions
 from worldline.trace.journal.lasting import Lasting, lasting_paths
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
-from worldline.worlds.companions import Attention, Told
+from worldline.worlds.companions import Attention, ToldPeers
 
 NumbersBeside = Callable[[int, str, Any], Extensions | None]
 """Says which numbers stand beside a message: to whom, by index, from which part, what."""
@@ -68,7 +68,7 @@ class Following:
         kind = system.types[index]
         self._lasting_names = {path.split(".")[0] for path in lasting_paths(kind)}
         self.durable = lasting.all()
-        self._told: Told = {}
+        self._told: ToldPeers = {}
 
     def attend(self, attention: Attention) -> None:
         """Say nothing beside messages to those who have been told in a turn."""

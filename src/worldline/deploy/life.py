@@ -118,7 +118,7 @@ class NodeLife:
             watching=watching,
             counts=counts,
             fire=self.fire,
-            rest=self._rest,
+            rest=lambda event: self.kept.rest(PUT_OFF_S, event),
             ended=self._end,
             say=say,
         )
@@ -127,7 +127,7 @@ class NodeLife:
         self._plain_on = {} if watching else kind.plain_on
         self._plain_timers = {} if watching else kind.plain_timers
         self._loop = asyncio.get_running_loop()
-        self.kept = KeptBack(self)
+        self.kept: KeptBack = KeptBack(self)
         self.saving = Saving(self, codec, wire, turn)
         self.is_up = True
 
@@ -188,9 +188,8 @@ class NodeLife:
                         return
                     self._deliver(packet, frame)
                     if turn.is_durable:
-                        self._note_unaware()
-                        turn.end_if_long()
-            self._note_unaware()
+                        turn.end_if_long(execution.unaware)
+            turn.leaving.attention = execution.unaware or turn.leaving.attention
             if turn.is_large:
                 turn.end()
         except BaseException as error:
@@ -297,14 +296,6 @@ class NodeLife:
             self._plain_on = self.kind.plain_on
             attention.arrivals = self._counts
             self.execution.attend(attention)
-
-    def _note_unaware(self) -> None:
-        """See to it that at the end of the turn is told that messages have passed."""
-        if self.execution.unaware is not None:
-            self._turn.leaving.attention = self.execution.unaware
-
-    def _rest(self, event: Event) -> None:
-        self.kept.rest(PUT_OFF_S, event)
 
     def _do(self, action: Callable[[], None]) -> None:
         if not self.is_up:

@@ -161,9 +161,16 @@ class PresentTurn:
         if self._is_kept(record):
             self._notes.append(record)
 
-    def end_if_long(self) -> None:
-        """End it between two events, if the disk may begin with it."""
+    def end_if_long(self, attention: Attention | None = None) -> None:
+        """End it between two events, if the disk may begin with it.
+
+        Parameters
+        ----------
+        attention
+            Of the companion that is to be told then that something has passed.
+        """
         if self.is_durable and self._is_synced and self.events >= LONG:
+            self.leaving.attention = attention or self.leaving.attention
             self.end()
 
     def end(self) -> None:

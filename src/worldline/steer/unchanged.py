@@ -13,7 +13,7 @@ from typing import final
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.steer.watched import Watched
-from worldline.worlds.companions import Effects, Told
+from worldline.worlds.companions import Effects, ToldPeers
 
 CHECKPOINT, SINCE = 1, 7
 """Beside a message: the number of its sender's last checkpoint, and of one since which
@@ -40,7 +40,7 @@ class Unchanged:
         self.stands_since = number
         # The first checkpoint of a life has a number that others may have had before.
         self.changed_at: int | None = number
-        self.told: Told = {}
+        self.told: ToldPeers = {}
 
     def happened(self, event: Event, effects: Effects, number: int) -> None:
         """Take note of an event, of which the last checkpoint has a number."""

@@ -75,11 +75,13 @@ from whom, the message, what its handler has done, and the series in which it ra
 which is undone then, with what happens instead; None to keep it."""
 
 
-Sent: TypeAlias = tuple[Any, str, Any, bool]
+SendEntry: TypeAlias = tuple[Any, str, Any, bool]
 """A message that is sent: to whom, from which part, what, and whether the buffer took it."""
 
 
-Told: TypeAlias = dict[int, tuple[Callable[[Sent], None], Callable[[], int] | None]]
+ToldPeers: TypeAlias = dict[
+    int, tuple[Callable[[SendEntry], None], Callable[[], int] | None]
+]
 """By index, nodes that need not be told again what stands beside messages: of each, what
 takes those that are sent to it, and what returns the number that stands beside the next one,
 or None if nothing does."""
@@ -140,7 +142,7 @@ class Attention:
         self.is_gated, self.is_due, self.now = True, False, 0.0
         self.quiet = self.sender = self.following = -1
         self.life, self.arrivals = 0, NO_ARRIVALS
-        self.told: Told = {}
+        self.told: ToldPeers = {}
         self.vet: Vet | None = None
         self.reads: frozenset[str] | None = None
         self.news: frozenset[str] | None = None

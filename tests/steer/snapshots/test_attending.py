@@ -25,7 +25,7 @@ from worldline.steer.snapshots.channels import (
     RECEIVED_LIFE,
     SENT,
 )
-from worldline.steer.snapshots.letters import Received, Reply, Same, SnapshotLetter
+from worldline.steer.snapshots.letters import Received, SnapshotLetter
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord, UnreceivedMessage
 from worldline.steer.unchanged import SINCE, Unchanged
@@ -268,7 +268,7 @@ def _about(src: int, dst: int, letter: SnapshotLetter) -> tuple[Any, ...]:
     """Return what a letter says that does not hang on what was acknowledged when."""
     if isinstance(letter, Received):
         return ()
-    kind = Reply if isinstance(letter, Same) else type(letter)
+    kind = type(letter)
     number = getattr(letter, "number", 0)
     return src, dst, kind, getattr(letter, "gather", 0), number
 

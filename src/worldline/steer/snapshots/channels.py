@@ -15,7 +15,7 @@ from worldline.model.system import System
 from worldline.steer.snapshots.options import MEMORY_S
 from worldline.steer.snapshots.records import ChannelRecord, HeardEnd
 from worldline.steer.snapshots.tails import Tail
-from worldline.worlds.companions import Told
+from worldline.worlds.companions import ToldPeers
 
 NUMBER, RECEIVED, SENT, CONNECTION, RECEIVED_LIFE, LOOSE = range(1, 7)
 """The numbers beside a message: that of the sender's last checkpoint; of the last message
@@ -245,7 +245,7 @@ class Channels:
         self.by_peer: dict[int, Channel] = {}
         self.life = 0
         self.attends: Attends | None = None
-        self.told: Told = {}
+        self.told: ToldPeers = {}
 
     def begin(self, life: int) -> None:
         """Begin a life of the node."""

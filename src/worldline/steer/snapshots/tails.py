@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import final
 
 from worldline.steer.snapshots.records import UnreceivedMessage
-from worldline.worlds.companions import Sent
+from worldline.worlds.companions import SendEntry
 
 MOST_TAIL = 1024
 """Messages to one peer that are remembered; those before them count as received."""
@@ -35,16 +35,16 @@ class Tail:
 
     def __init__(self) -> None:
         self.first, self.received = 1, 0
-        self.last: list[Sent] = []
+        self.last: list[SendEntry] = []
         # With the number of the first one, and when they were sent, if they are datagrams.
-        self._kept: deque[tuple[int, list[Sent], float | None]] = deque()
+        self._kept: deque[tuple[int, list[SendEntry], float | None]] = deque()
 
     @property
     def sent(self) -> int:
         """How many messages were sent."""
         return self.first + len(self.last) - 1
 
-    def begin(self, when: float | None) -> list[Sent]:
+    def begin(self, when: float | None) -> list[SendEntry]:
         """Return what takes messages; the next one is added at once.
 
         Parameters
@@ -96,7 +96,7 @@ class Tail:
             if number > after
         )
 
-    def _keep(self, kept: Iterable[tuple[int, list[Sent], float | None]]) -> None:
+    def _keep(self, kept: Iterable[tuple[int, list[SendEntry], float | None]]) -> None:
         self._kept = deque(kept)
         if not self._kept or self._kept[-1][1] is not self.last:
             self._end()
