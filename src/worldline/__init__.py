@@ -144,10 +144,11 @@ if TYPE_CHECKING:
     from worldline.steer.deployed import steered
     from worldline.steer.simulating import SteeredReport, simulate
     from worldline.steer.steering.counts import SteeringCounts
-    from worldline.steer.steering.findings import FoundOften, RefusedEvent
+    from worldline.steer.steering.findings import FoundOften
     from worldline.steer.steering.modes import SteeringMode
     from worldline.testing.budgets import WorldlineBudget
     from worldline.trace import records
+    from worldline.worlds.beside_report import RefusedEvent, UnseenProperty
     from worldline.worlds.companions import (
         Attention,
         Beside,
@@ -263,6 +264,7 @@ __all__ = [
     "Tried",
     "Unfreezable",
     "Unseen",
+    "UnseenProperty",
     "UsageError",
     "Verdict",
     "View",

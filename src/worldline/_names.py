@@ -7,6 +7,7 @@ from __future__ import annotations
 
 _LAZY = {
     "worldline.deploy.cluster": ("Cluster",),
+    "worldline.worlds.beside_report": ("RefusedEvent", "UnseenProperty"),
     "worldline.worlds.companions": (
         *("Attention", "Beside", "Companion", "Effects", "Instead"),
     ),
@@ -47,7 +48,7 @@ _LAZY = {
     "worldline.steer.deployed": ("steered",),
     "worldline.steer.simulating": ("SteeredReport", "simulate"),
     "worldline.steer.steering.counts": ("SteeringCounts",),
-    "worldline.steer.steering.findings": ("FoundOften", "RefusedEvent"),
+    "worldline.steer.steering.findings": ("FoundOften",),
     "worldline.steer.steering.modes": ("SteeringMode",),
     "worldline.search.walks.report": ("CriticalTransition", "WalkReport"),
     "worldline.search.walks.walk": ("walk",),

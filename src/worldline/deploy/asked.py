@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
@@ -35,6 +35,21 @@ class Foresees(Protocol):
         """Return them as JSON data: for each its ``property``, and more."""
 
 
+@runtime_checkable
+class Refuses(Protocol):
+    """A companion that refuses events, and looks whether properties are true."""
+
+    def refused_events(self) -> Sequence[Mapping[str, Any]]:
+        """Return the first of them, as `RefusedEvent.to_json` does."""
+
+    def unseen_properties(self) -> Sequence[Mapping[str, Any]]:
+        """Return what it could not judge, as `UnseenProperty.to_json` does."""
+
+
+Told: TypeAlias = dict[str, list[dict[str, Any]]]
+"""What companions tell, as JSON data: ``predictions``, ``refusals`` and ``unseen``."""
+
+
 def gatherer(companions: Iterable[Companion]) -> Gathers:
     """Return the companion that gathers.
 
@@ -61,11 +76,22 @@ def counted_beside(companions: Iterable[Companion], node: NodeId) -> dict[str, i
     return counted
 
 
-def foreseen_by(companions: Iterable[Companion]) -> list[dict[str, Any]]:
-    """Return the failures that companions saw coming."""
-    return [
-        dict(found)
-        for one in companions
-        if isinstance(one, Foresees)
-        for found in one.foreseen()
-    ]
+def told_by(companions: Iterable[Companion]) -> Told:
+    """Return what companions tell of a run."""
+    told: Told = {"predictions": [], "refusals": [], "unseen": []}
+    for one in companions:
+        if isinstance(one, Foresees):
+            told["predictions"] += map(dict, one.foreseen())
+        if isinstance(one, Refuses):
+            told["refusals"] += map(dict, one.refused_events())
+            told["unseen"] += map(dict, one.unseen_properties())
+    return told
+
+
+def told_together(several: Iterable[Told]) -> Told:
+    """Return what was told in several lives, or beside several nodes."""
+    together = told_by(())
+    for told in several:
+        for name, found in told.items():
+            together[name] = [*together.get(name, ()), *found]
+    return together

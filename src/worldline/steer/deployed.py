@@ -145,12 +145,16 @@ async def companions_for(
             sent = 0 if of_snapshots is None else of_snapshots.sent
             return {**steering.counts(me).to_json(), "snapshot_bytes": sent}
 
-        def foreseen() -> Sequence[Mapping[str, Any]]:
-            return [one.to_json() for one in findings.all()]
+        def told(name: str) -> Sequence[Mapping[str, Any]]:
+            if name == "predictions":
+                return [one.to_json() for one in findings.all()]
+            if name == "refusals":
+                return [one.to_json() for one in steering.refusals]
+            return [one.to_json() for one in steering.unseen()]
 
         of_nodes = steering.snapshots
         requests = SnapshotRequests(
-            system, of_nodes.gather, of_nodes.so_far, counts, foreseen
+            system, of_nodes.gather, of_nodes.so_far, counts, told
         )
         is_all = len(nodes) == len(system.ids)
         who = "" if is_all else "-".join(node.name for node in nodes)

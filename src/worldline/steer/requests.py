@@ -26,8 +26,8 @@ class SnapshotRequests(Companion):
         Returns what there is by now.
     counts
         Returns what was counted beside a node.
-    foreseen
-        Returns the failures that were seen coming, as JSON data.
+    told
+        Returns what was told by name, as JSON data: see `worldline.deploy.asked.Told`.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class SnapshotRequests(Companion):
         gather: Callable[[NodeId], None],
         so_far: Callable[[NodeId], NeighbourhoodSnapshot],
         counts: Callable[[NodeId], Mapping[str, int]],
-        foreseen: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
+        told: Callable[[str], Sequence[Mapping[str, Any]]] = lambda name: (),
     ) -> None:
         self._system, self._gather, self._so_far = system, gather, so_far
-        self._counts, self._foreseen = counts, foreseen
+        self._counts, self._told = counts, told
         self._waiting: dict[NodeId, list[asyncio.Future[NeighbourhoodSnapshot]]] = {}
 
     async def snapshot(self, me: NodeId, seconds: float | None = None) -> Trace:
@@ -75,4 +75,12 @@ class SnapshotRequests(Companion):
 
     def foreseen(self) -> Sequence[Mapping[str, Any]]:
         """Return the failures that were seen coming, as JSON data."""
-        return self._foreseen()
+        return self._told("predictions")
+
+    def refused_events(self) -> Sequence[Mapping[str, Any]]:
+        """Return the events that were refused, the first of them, as JSON data."""
+        return self._told("refusals")
+
+    def unseen_properties(self) -> Sequence[Mapping[str, Any]]:
+        """Return what could not be judged, as JSON data."""
+        return self._told("unseen")

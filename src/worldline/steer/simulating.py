@@ -25,14 +25,20 @@ from worldline.search.simulating.simulate import simulate_beside
 from worldline.steer.checking.judge import NO_TIME
 from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.counts import SteeringCounts
-from worldline.steer.steering.findings import FoundOften, RefusedEvent
+from worldline.steer.steering.findings import FoundOften
 from worldline.steer.steering.inline import inline_steering
 from worldline.steer.steering.modes import SteeringMode, SteeringOptions
 from worldline.steer.steering.reporting import merged, written
-from worldline.worlds.companions import NOTHING_JUDGED, Companion
-
-_MOST_SHOWN = 10
-"""Refusals that a report prints."""
+from worldline.worlds.beside_report import (
+    MOST_SHOWN,
+    RefusedEvent,
+    UnseenProperty,
+    notes_on,
+    refused_in_all,
+    said_of,
+    unseen_together,
+)
+from worldline.worlds.companions import Companion
 
 
 @final
@@ -67,12 +73,21 @@ class SteeredReport(SimulateReport):
         What was seen coming; equal findings are one.
     refusals
         What was refused, of each run the first hundred times.
+    unseen
+        Which properties the immediate check could not always judge, and why; the most
+        frequent first.
     """
 
     mode: SteeringMode
     steering: SteeringCounts
     predictions: tuple[FoundOften, ...]
     refusals: tuple[RefusedEvent, ...]
+    unseen: tuple[UnseenProperty, ...]
+
+    @property
+    def refused_in_all(self) -> int:
+        """How many events were refused, with those that are not among the refusals."""
+        return refused_in_all(self.steering.to_json())
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON data: the object that ``--json`` prints."""
@@ -84,17 +99,16 @@ class SteeredReport(SimulateReport):
             "steering": self.steering.to_json(),
             "predictions": [one.to_json() for one in self.predictions],
             "refusals": [one.to_json() for one in self.refusals],
+            "refused_in_all": self.refused_in_all,
+            "unseen": [one.to_json() for one in self.unseen],
         }
 
     def __str__(self) -> str:
         if self.mode is SteeringMode.OFF:
             return SimulateReport.__str__(self)
         lines = [SimulateReport.__str__(self), f"  {self.steering}"]
-        lines += [f"  {one}" for one in self.refusals[:_MOST_SHOWN]]
-        if len(self.refusals) > _MOST_SHOWN:
-            lines.append(
-                f"  ... and {len(self.refusals) - _MOST_SHOWN:,} more; see --json"
-            )
+        said = said_of(self.steering.to_json(), self.refusals, self.unseen)
+        lines += [f"  {line}" for line in said]
         lines += [f"  predicted {one}" for one in self.predictions]
         return "\n".join(lines)
 
@@ -139,15 +153,17 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SteeredReport:
     found = merged([run.found for run in report.beside])
     taken = [Path(options.out)] if options.out is not None else []
     notes = written(found, report.system, taken=taken) if options.traces else []
+    unseen = unseen_together(
+        one.to_json() for run in report.beside for one in run.unseen
+    )
     judged = sum(prop.kind is PropertyKind.SAFETY for prop in opened.properties)
-    if 0 < counts.checked * judged <= counts.unseen:
-        notes.append(NOTHING_JUDGED)
+    notes += notes_on(counts.to_json(), unseen, judged)
     notes += [f"{name} {NO_TIME}" for name in left_out]
     stubborn = dict.fromkeys(note for run in report.beside for note in run.notes)
-    notes += list(stubborn)[:_MOST_SHOWN]
+    notes += list(stubborn)[:MOST_SHOWN]
     refusals = tuple(one for run in report.beside for one in run.refusals)
     whole = dataclasses.replace(report, notes=(*report.notes, *notes), beside=())
-    return _report(whole, chosen.mode, counts, found, refusals)
+    return _report(whole, chosen.mode, counts, found, refusals, unseen)
 
 
 def _report(
@@ -156,6 +172,7 @@ def _report(
     counts: SteeringCounts | None = None,
     found: tuple[FoundOften, ...] = (),
     refusals: tuple[RefusedEvent, ...] = (),
+    unseen: tuple[UnseenProperty, ...] = (),
 ) -> SteeredReport:
     """Return the report of a simulation with what stood beside the nodes."""
     fields = {one.name: getattr(report, one.name) for one in dataclasses.fields(report)}
@@ -165,6 +182,7 @@ def _report(
         steering=counts or SteeringCounts(),
         predictions=found,
         refusals=refusals,
+        unseen=unseen,
     )
 
 
@@ -176,6 +194,7 @@ class _Told:
     counts: SteeringCounts
     found: tuple[FoundOften, ...]
     refusals: tuple[RefusedEvent, ...]
+    unseen: tuple[UnseenProperty, ...]
     notes: tuple[str, ...]
 
 
@@ -189,11 +208,13 @@ def _beside(
 def _told(companions: Sequence[Companion]) -> _Told:
     counts, found = SteeringCounts(), list[Sequence[FoundOften]]()
     refusals: list[RefusedEvent] = []
+    unseen: list[UnseenProperty] = []
     notes: list[str] = []
     for one in companions:
         assert isinstance(one, Steering)
         found.append(one.findings.all())
         counts.add(one.total())
         refusals += one.refusals
+        unseen += one.unseen()
         notes += [*one.troubles(), *one.stubborn()]
-    return _Told(counts, merged(found), tuple(refusals), tuple(notes))
+    return _Told(counts, merged(found), tuple(refusals), tuple(unseen), tuple(notes))

@@ -26,12 +26,6 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.usercode.running import Series
 from worldline.trace.journal.frames import Extensions
 
-NOTHING_JUDGED = (
-    "no event could be judged at once: the node at which it happened never knew all that "
-    "the properties read of others; see @wl.neighbours in docs/steering.md"
-)
-"""Why a report must not be read as good news, where every check was without an answer."""
-
 
 class Instead(enum.Enum):
     """The substitute for an event that is blocked or undone."""

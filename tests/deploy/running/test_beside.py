@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -35,6 +36,12 @@ class Counting(wl.Companion):
 
     def foreseen(self) -> Sequence[Mapping[str, Any]]:
         return [{"property": "agreement", "count": len(self.joins)}]
+
+    def refused_events(self) -> Sequence[Mapping[str, Any]]:
+        return []
+
+    def unseen_properties(self) -> Sequence[Mapping[str, Any]]:
+        return []
 
 
 def run(folder: Path, **given: Any) -> tuple[Any, list[Any]]:
@@ -87,9 +94,38 @@ def test_that_nothing_was_looked_at_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(Counting, "counts_of", lambda self, me: counts)
+    blind = [
+        {
+            "property": prop.name,
+            "count": counts.get("unseen", 0),
+            "in_part": 0,
+            "lacking": {"b": 3},
+        }
+        for prop in SYSTEM.properties
+        if prop.kind is wl.PropertyKind.SAFETY
+    ]
+    monkeypatch.setattr(Counting, "unseen_properties", lambda self: blind)
     report, _ = run(tmp_path, mode=mode)
     assert len(report.notes) == len(said)
     assert all(one in note for one, note in zip(said, report.notes, strict=True))
+
+
+def test_what_was_refused_is_told_and_counted_with_what_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    time = monotonic()  # by the clock of every loop on the machine
+    event = {"time": time + 5, "node": "a", "event": "deliver X", "why": "so"}
+    monkeypatch.setattr(Counting, "refused_events", lambda self: [event] * 11)
+    counts = {"refused": 70, "blocked": 1, "checked": 100}
+    monkeypatch.setattr(Counting, "counts_of", lambda self, me: counts)
+    report, _ = run(tmp_path, mode="check")
+    said = report.to_json()
+    assert len(said["refusals"]) == 11
+    assert 0 < said["refusals"][0].pop("time") < 5.1, "from when the run began"
+    assert said["refusals"][0] == {"node": "a", "event": "deliver X", "why": "so"}
+    assert said["refused_in_all"] == 71 * len(report.nodes)
+    assert " s a refused deliver X: so" in str(report)
+    assert "more; --json has the first 11" in str(report)
 
 
 def test_without_a_mode_nobody_is_asked(tmp_path: Path):

@@ -311,6 +311,54 @@ def test_an_event_after_which_nobody_can_say_is_refused_for_properties_that_are_
         ImmediateCheck(scene.system, refuse=["friends"])
 
 
+@wl.safety
+def all_are_few(view: wl.View) -> bool:
+    return all(view[node].count < 3 for node in reversed(view.nodes))
+
+
+def test_a_refusal_says_whether_a_property_is_false_or_only_unknown_and_which():
+    judged = (friend_counts_little, counts_are_small, all_are_few)
+    scene = Scene(*judged, on_unseen="refuse")
+    scene.known[A] = {}
+    ask = Event(wl.Kind.CALL, A, name="ask", payload=(B, 1))
+    assert scene.judged.step(ask) is Instead.PUT_OFF
+    assert scene.check.reasons[A] == (
+        "it would be unknown whether friend_counts_little is true: nothing is known of b"
+    )
+    assert (scene.counts(A).undone, scene.counts(A).doubted) == (1, 1)
+    scene.knows(A, B, C)
+    assert scene.tell(A, 3, C) is not None
+    assert scene.check.reasons[A] == (
+        "all_are_few, counts_are_small would be false at once"
+    )
+    assert (scene.counts(A).undone, scene.counts(A).doubted) == (2, 1), (
+        "one event is one"
+    )
+
+
+def test_what_is_only_unknown_and_cannot_be_refused_has_not_slipped():
+    scene = Scene(counts_differ, on_unseen="refuse")
+    scene.knows(A, B, C)
+    assert scene.do(wl.events.call(A, Counter.stop)) is None
+    scene.known[A] = {}
+    assert scene.do(wl.events.reset(A)) is None
+    assert not scene.counts(A).uncaught
+
+
+def test_it_is_known_of_whom_nothing_is_known_where_a_property_is_unseen():
+    """A loop stops at the first node of which nothing is known; a form asks the others."""
+    scene = Scene(counts_are_small, all_are_few, nothing_is_under_way)
+    scene.knows(A, B)
+    assert scene.do(wl.events.call(A, Counter.stop)) is None
+    assert scene.tell(A, 1, C) is None
+    assert scene.counts(A).lacking["counts_are_small", "c", True] > 0
+    assert scene.counts(A).lacking["all_are_few", "c", False] > 0
+    names = {name for name, *_ in scene.counts(A).lacking}
+    assert names == {"counts_are_small", "all_are_few", "nothing_is_under_way"}
+    assert scene.tell(A, 3, C) is not None, "the form sees it"
+    assert scene.counts(A).refused == {"counts_are_small": 1}
+
+
 NETWORKS: dict[str, tuple[Callable[[], Any], Instead]] = {
     "streams": (wl.streams, Instead.BROKEN),
     "lossy": (lambda: wl.datagrams(loss=True), Instead.CONSUMED),

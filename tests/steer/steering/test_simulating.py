@@ -41,6 +41,33 @@ def apart() -> wl.System:
 
 
 @wl.node
+class Friendly:
+    """Looks for a friend of whom it knows nothing."""
+
+    friend: wl.NodeId | None = None
+    is_idle: bool = True
+
+    @wl.call(when=lambda self: self.friend is None)
+    def choose(self, ctx: wl.Context) -> None:
+        self.friend = ctx.nodes[1]
+
+
+def waiting() -> wl.System:
+    @wl.safety
+    def the_friend_is_idle(view: wl.View) -> bool:
+        friend = view[view.nodes[0]].friend
+        return friend is None or view[friend].is_idle
+
+    one, other = wl.ids("a", "b")
+    return wl.System(
+        {one: Friendly(), other: Friendly(friend=one)},
+        workload=[wl.script(one, [Friendly.choose])],
+        properties=[the_friend_is_idle],
+        name="waiting",
+    )
+
+
+@wl.node
 class Counter:
     """Keeps what it can work out again out of its checkpoints."""
 
@@ -180,6 +207,35 @@ def test_a_check_without_an_answer_is_not_good_news() -> None:
     assert isinstance(report, SteeredReport)
     assert 0 < report.steering.checked <= report.steering.unseen
     assert any("no event could be judged" in note for note in report.notes)
+
+
+def test_the_report_says_which_property_was_unseen_and_why() -> None:
+    report = wl.simulate(apart(), mode="check", seconds=0.5, threads=1, traces=False)
+    (unseen,) = report.unseen
+    assert unseen.property == "one_at_most"
+    assert unseen.count == report.steering.unseen == sum(unseen.lacking.values())
+    assert set(unseen.lacking) == {"a", "b"}
+    assert report.to_json()["unseen"] == [unseen.to_json()]
+    assert "unseen one_at_most" in str(report)
+
+
+def test_a_run_in_which_what_is_unknown_is_refused_says_so_and_counts_truly() -> None:
+    report = wl.simulate(
+        waiting(), mode="check", seconds=200.0, threads=1, on_unseen="refuse"
+    )
+    assert isinstance(report, SteeredReport)
+    assert report.steering.refused == report.steering.doubted > 100
+    assert len(report.refusals) == 100
+    assert report.refusals[0].why == (
+        "it would be unknown whether the_friend_is_idle is true: nothing is known of b"
+    )
+    said = report.to_json()
+    assert said["refused_in_all"] == report.refused_in_all == report.steering.refused
+    assert (
+        f"... and {report.refused_in_all - 10:,} more; --json has the first"
+        in f"{report}"
+    )
+    assert any("--on-unseen refuse" in note for note in report.notes)
 
 
 def test_what_is_made_from_other_fields_changes_with_them() -> None:

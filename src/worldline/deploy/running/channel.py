@@ -10,7 +10,8 @@ From it:
 
 * ``bound``: it has its journal and its sockets, and waits for ``begin``;
 * ``counts``: of its node, each second and in the end;
-* ``foreseen``: failures that it saw coming, with these;
+* ``told``: what stands beside it tells of failures that it saw coming, and of what was
+  refused, with these, if that is another than before;
 * ``position``: a script that goes on has come so far;
 * ``said``: a line for the watching user;
 * ``refused``: why it cannot begin, or go on.

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, final
 
-from worldline.deploy.asked import foreseen_by
+from worldline.deploy.asked import Told, told_by
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.forecast import Forecast
@@ -131,9 +131,9 @@ class LocalNodes:
         """Return the counts of each."""
         return [self._host.counts(node) for node in self._plan.nodes]
 
-    def foreseen(self) -> list[dict[str, Any]]:
-        """Return the failures that were seen coming."""
-        return foreseen_by(self.companions)
+    def told(self) -> Told:
+        """Return what the companions tell."""
+        return told_by(self.companions)
 
     def up(self) -> int:
         """Return how many are up."""
@@ -237,5 +237,5 @@ async def run_here(
         with ending.failing():
             await until_over(ending, ends, beside)
         seconds = loop.time() - began
-    befell, found = forecast.befell, nodes.foreseen()
-    return RunOutcome(seconds, nodes.counts(), befell, ending.error, found)
+    befell, told, error = forecast.befell, nodes.told(), ending.error
+    return RunOutcome(seconds, nodes.counts(), befell, error, told, began)

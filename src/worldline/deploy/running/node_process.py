@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, final
 
+from worldline.deploy.asked import Told, told_together
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.running.channel import GRACE_S, WATCHED, spelt
 from worldline.deploy.running.report import counts_of, in_all
@@ -71,7 +72,7 @@ class NodeProcess:
         self._has_begun = self._is_killed = self._is_ending = False
         self._is_refused = False
         self._before: list[NodeCounts] = []
-        self._foreseen: list[list[dict[str, Any]]] = []
+        self._told: list[Told] = []
         self._now = NodeCounts(node=node.name)
 
     @property
@@ -85,9 +86,9 @@ class NodeProcess:
         return in_all(self.node.name, [*self._before, self._now])
 
     @property
-    def foreseen(self) -> list[dict[str, Any]]:
-        """The failures that it saw coming, in all its lives."""
-        return [found for life in self._foreseen for found in life]
+    def told(self) -> Told:
+        """What was told beside it, in all its lives."""
+        return told_together(self._told)
 
     async def bind(self) -> None:
         """Start the process of the next life; return when the node could begin.
@@ -99,7 +100,7 @@ class NodeProcess:
         """
         await self.over()
         self._before.append(self._now)
-        self._foreseen.append([])
+        self._told.append({})
         self._now = NodeCounts(node=self.node.name)
         self._has_begun = self._is_killed = self._is_refused = False
         self._bound = asyncio.get_running_loop().create_future()
@@ -207,8 +208,8 @@ class NodeProcess:
         match line:
             case {"counts": [counts]}:
                 self._now = counts_of(counts)
-            case {"foreseen": [*found]}:
-                self._foreseen[-1] = found
+            case {"told": told}:
+                self._told[-1] = told
             case {"position": [script, position]}:
                 self.positions[script] = position
             case {"said": said}:

@@ -9,8 +9,15 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
+from worldline.deploy.asked import Told
 from worldline.deploy.counts import NodeCounts
 from worldline.model.counts import counted
+from worldline.worlds.beside_report import (
+    RefusedEvent,
+    UnseenProperty,
+    refused_in_all,
+    said_of,
+)
 from worldline.worlds.weather import WeatherEvent
 
 TICK_S = 1.0
@@ -118,15 +125,18 @@ class RunOutcome(NamedTuple):
         Whether anything came of each weather event that was due.
     error
         What ended it before its time; None if nothing did.
-    foreseen
-        The failures that nodes saw coming, as JSON data.
+    told
+        What stood beside the nodes tells.
+    began
+        When it began, by the clock of the loop, which is that of the machine.
     """
 
     seconds: float
     counts: list[NodeCounts]
     befell: Mapping[WeatherEvent, bool]
     error: Exception | None
-    foreseen: list[dict[str, Any]]
+    told: Told
+    began: float = 0.0
 
 
 @final
@@ -150,6 +160,12 @@ class RunReport:
         What was done about failures that were to come.
     foreseen
         Those that nodes saw coming, as JSON data.
+    refusals
+        What was refused, in each life of a process the first hundred times, with times
+        from when the run began.
+    unseen
+        Which properties the immediate check could not always judge, and why; the most
+        frequent first.
     notes
         What else is to be known.
     """
@@ -163,6 +179,8 @@ class RunReport:
     error: str | None = None
     mode: str = "off"
     foreseen: tuple[dict[str, Any], ...] = ()
+    refusals: tuple[RefusedEvent, ...] = ()
+    unseen: tuple[UnseenProperty, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -200,6 +218,9 @@ class RunReport:
             "mode": self.mode,
             "steering": self.steering or None,
             "predictions": list(self.foreseen),
+            "refusals": [one.to_json() for one in self.refusals],
+            "refused_in_all": refused_in_all(self.steering),
+            "unseen": [one.to_json() for one in self.unseen],
             "replay": self.replay,
             "error": self.error,
             "notes": list(self.notes),
@@ -228,6 +249,8 @@ class RunReport:
                 f"{count:,} {name}" for name, count in self.steering.items() if count
             ]
             yield f"  {self.mode}: {', '.join(counts) or 'nothing to count'}"
+            for line in said_of(self.steering, self.refusals, self.unseen):
+                yield f"  {line}"
             yield from map(_seen_coming, self.foreseen)
         if self.error is not None:
             yield f"  it ended: {self.error}"

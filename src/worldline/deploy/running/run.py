@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +23,12 @@ from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.runs.evidence import replay_of
 from worldline.trace.journal.reading import is_recording
-from worldline.worlds.companions import NOTHING_JUDGED
+from worldline.worlds.beside_report import (
+    RefusedEvent,
+    UnseenProperty,
+    notes_on,
+    unseen_together,
+)
 
 T = TypeVar("T")
 
@@ -83,7 +88,7 @@ def run_watched(
 
     async def run(ending: RunEnding) -> RunOutcome:
         counts = await WatchedNode(plan, ending, channel).run()
-        return RunOutcome(0.0, counts, {}, None, [])
+        return RunOutcome(0.0, counts, {}, None, {})
 
     return _report(plan, in_loop(options.loop, run, to_keys=False))
 
@@ -135,7 +140,9 @@ async def _apart(
         return await Supervisor(plan, Path(folder), ending, say).run(tell)
 
 
-def _of_steering(plan: RunPlan, counts: Mapping[str, int]) -> Iterator[str]:
+def _of_steering(
+    plan: RunPlan, counts: Mapping[str, int], unseen: Sequence[UnseenProperty]
+) -> Iterator[str]:
     """Yield what must not be taken for good news: that nothing was looked at."""
     if plan.options.mode in ("predict", "steer") and counts.get("predictions") == 0:
         yield (
@@ -144,9 +151,7 @@ def _of_steering(plan: RunPlan, counts: Mapping[str, int]) -> Iterator[str]:
             "for longer, on a machine with less to do, or --together"
         )
     kinds = [prop.kind for prop in plan.system.properties]
-    judged = counts.get("checked", 0) * kinds.count(PropertyKind.SAFETY)
-    if 0 < judged <= counts.get("unseen", 0):
-        yield NOTHING_JUDGED
+    yield from notes_on(counts, unseen, kinds.count(PropertyKind.SAFETY))
 
 
 def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
@@ -164,7 +169,10 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
     has_calls = any(system.scripts) or any(map(len, system.whenevers))
     if has_calls and not plan.options.rate:
         notes.append("no call of the workload was made; --rate R makes them")
-    notes += _of_steering(plan, summed(*(node.steering for node in outcome.counts)))
+    counts, told = summed(*(node.steering for node in outcome.counts)), outcome.told
+    unseen = unseen_together(told.get("unseen", ()))
+    refusals = [RefusedEvent(**one) for one in told.get("refusals", ())]
+    notes += _of_steering(plan, counts, unseen)
     is_whole = record is not None and not plan.options.node
     return RunReport(
         system=system.name,
@@ -175,6 +183,11 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
         replay=replay_of(record, target) if is_whole and record is not None else None,
         error=None if error is None else str(error),
         mode=plan.options.mode,
-        foreseen=tuple(outcome.foreseen),
+        foreseen=tuple(told.get("predictions", ())),
+        refusals=tuple(
+            one.since(outcome.began)
+            for one in sorted(refusals, key=lambda one: one.time)
+        ),
+        unseen=unseen,
         notes=tuple(notes),
     )

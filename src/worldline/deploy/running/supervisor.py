@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, final
 
+from worldline.deploy.asked import told_together
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.forecast import Forecast
 from worldline.deploy.running.channel import conditions_to_json
@@ -91,9 +92,9 @@ class Supervisor:
             seconds = loop.time() - began
         finally:
             await asyncio.gather(*(each.end() for each in self._processes.values()))
-        found = [one for each in self._processes.values() for one in each.foreseen]
+        told = told_together(each.told for each in self._processes.values())
         befell, error = forecast.befell, self._ending.error
-        return RunOutcome(seconds, self.counts(), befell, error, found)
+        return RunOutcome(seconds, self.counts(), befell, error, told, began)
 
     # -------------------------------------------------------------- what weather sees
 

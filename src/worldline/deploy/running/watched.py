@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import Any, final
 
+from worldline.deploy.asked import Told
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.running.channel import ChannelLine, ParentChannel, conditions_of
@@ -27,6 +28,7 @@ class WatchedNode:
             asyncio.get_running_loop().create_future()
         )
         self._nodes: LocalNodes | None = None
+        self._told: Told = {}
 
     async def run(self) -> list[NodeCounts]:
         """Run the node until it stops, or nobody watches any more."""
@@ -76,8 +78,10 @@ class WatchedNode:
 
     def _send_counts(self, nodes: LocalNodes) -> None:
         self._channel.send(counts=[each.to_json() for each in nodes.counts()])
-        if found := nodes.foreseen():
-            self._channel.send(foreseen=found)
+        told = nodes.told()
+        if told != self._told:
+            self._told = told
+            self._channel.send(told=told)
 
     async def _counting(self, nodes: LocalNodes) -> None:
         while True:

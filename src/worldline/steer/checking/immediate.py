@@ -53,15 +53,30 @@ class CheckCounts:
     ----------
     checked
         After how many of them something was judged.
+    undone, doubted
+        Those that were undone; of them those after which no property was false, but it was
+        unknown whether one is true.
     refused, uncaught, unseen
-        By property: how many were undone because it had become false; were not, as they
-        cannot be refused; and were judged while nobody could say whether it is true.
+        By property: how many were undone because of it; made it false and were not, as
+        they cannot be refused; and were judged while nobody could say whether it is true.
+    lacking
+        How many the last were, by the property, what nothing was known of, in words, and
+        whether the property held in part.
     """
 
     checked: int = 0
+    undone: int = 0
+    doubted: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     uncaught: Counter[str] = field(default_factory=Counter)
-    unseen: Counter[str] = field(default_factory=Counter)
+    lacking: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
+
+    @property
+    def unseen(self) -> Counter[str]:
+        unseen = Counter[str]()
+        for (name, *_), number in self.lacking.items():
+            unseen[name] += number
+        return unseen
 
 
 @final
@@ -92,6 +107,8 @@ class ImmediateCheck:
         How properties have failed, by name, in words; they are unseen where they do.
     stuck
         The code that did not return, and is asked no more.
+    reasons
+        Why the last event of a node that was refused was, in words.
 
     Raises
     ------
@@ -128,6 +145,7 @@ class ImmediateCheck:
         self._ones: dict[NodeId, CheckedNode] = {}
         self.counts: dict[NodeId, CheckCounts] = {}
         self.errors: dict[str, str] = {}
+        self.reasons: dict[NodeId, str] = {}
         self.stuck: set[Any] = set()
 
     def joined(self, beside: Beside) -> None:
@@ -259,23 +277,21 @@ class ImmediateCheck:
 
     def _judged(
         self, counts: CheckCounts, judge: NodeJudge, series: Series | None = None
-    ) -> list[str]:
-        """Judge an event, and return the names of the properties that are against it."""
+    ) -> list[JudgedProperty]:
+        """Judge an event, and return the properties that are against it."""
         asked = judge.settle(series)
         counts.checked += 1
-        for name in judge.unseen:  # `update` takes as long as all else
-            counts.unseen[name] += 1
+        for lacking in judge.unseen.values():  # `update` takes as long as all else
+            counts.lacking[lacking] += 1
         if not asked:
             return []
-        return [
-            whole.name for whole, before in asked if self._is_against(whole, before)
-        ]
+        return [whole for whole, before in asked if self._is_against(whole, before)]
 
     def _refused(
         self,
         one: CheckedNode,
         event: Event,
-        against: list[str],
+        against: list[JudgedProperty],
         written: Collection[str],
         timers: frozenset[PendingTimer],
     ) -> Instead | None:
@@ -290,10 +306,14 @@ class ImmediateCheck:
         """
         assert event.node is not None
         counts, instead = self.counts[event.node], refusal_of(self._system, event)
+        false = [whole for whole in against if whole.verdict is False]
         if instead is None:
-            counts.uncaught.update(against)
+            counts.uncaught.update(whole.name for whole in false)
             return None
-        counts.refused.update(against)
+        counts.undone += 1
+        counts.doubted += not false
+        counts.refused.update(whole.name for whole in against)
+        self.reasons[event.node] = _false(false) if false else _unknown(against)
         judge = one.judge
         judge.take_back()
         judge.read_anew(written)
@@ -305,3 +325,15 @@ class ImmediateCheck:
         if whole.verdict is False:
             return before is not False
         return whole.verdict is UNSEEN and before is True and whole.name in self._refuse
+
+
+def _false(against: list[JudgedProperty]) -> str:
+    names = ", ".join(whole.name for whole in against)
+    return f"{names} would be false at once"
+
+
+def _unknown(against: list[JudgedProperty]) -> str:
+    names = ", ".join(whole.name for whole in against)
+    said = f"it would be unknown whether {names} {'are' if against[1:] else 'is'} true"
+    lacking = dict.fromkeys(whole.lacks for whole in against if whole.lacks)
+    return f"{said}: nothing is known of {', '.join(lacking)}" if lacking else said

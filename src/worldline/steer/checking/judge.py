@@ -47,7 +47,8 @@ class NodeJudge:
     spoilt
         The questions whose answers have to be worked out.
     unseen
-        The names of the properties whose answer is unseen.
+        Of each property whose answer is unseen, by name, its name, of what nothing is
+        known, in words, and whether it holds in part.
     errors
         How what was asked has failed, by its name; it is unseen then.
     stuck
@@ -63,7 +64,7 @@ class NodeJudge:
     ) -> None:
         self.stand, self.me = stand, stand.name_of(stand.me)
         self.spoilt: dict[JudgedQuestion, None] = {}
-        self.unseen: dict[str, None] = {}
+        self.unseen: dict[str, tuple[str, str, bool]] = {}
         self.errors, self.stuck = errors, stuck
         self.readers_of_fields: dict[str, dict[JudgedQuestion, None]] = {}
         self.readers_of_hidden: dict[JudgedQuestion, None] = {}

@@ -36,7 +36,7 @@ class Judges(Protocol):
     stand: Standpoint
     me: NodeId
     spoilt: dict[JudgedQuestion, None]
-    unseen: dict[str, None]
+    unseen: dict[str, tuple[str, str, bool]]
     readers_of_fields: dict[str, dict[JudgedQuestion, None]]
     readers_of_hidden: dict[JudgedQuestion, None]
     readers_of_others: dict[int, dict[JudgedQuestion, None]]
@@ -77,10 +77,13 @@ class JudgedQuestion(ABC):
         What stays in the view of the fields of the node itself.
     opens
         Whether it has asked what has an open answer, which is taken both ways.
+    lacks
+        What it has asked for of which nothing is known, where its answer is unseen.
     """
 
     is_partial = True
     opens = False
+    lacks = ""
 
     def __init__(self, judge: Judges) -> None:
         self._judge, self._stand = judge, judge.stand
@@ -112,19 +115,20 @@ class JudgedQuestion(ABC):
         judge, stand = self._judge, self._stand
         if read.column < stand.first:
             what = "what is known of no node" if read.column <= Layout.PARTITION else ""
-            raise Unseen(what or "a history")
+            raise stand.lacks(what or "a history")
         index, which = divmod(read.column - stand.first, 3)
         if which == 2:
+            mail = f"what is under way to {stand.name_of(index)}"
             if read.what == "present":
-                self.opens = True
+                self.opens, stand.lacking, stand.holds_in_part = True, mail, False
                 return False
-            raise Unseen(f"what is under way to {stand.name_of(index)}")
+            raise stand.lacks(mail)
         if index != stand.me:
             judge.readers_of_others.setdefault(index, {})[self] = None
             return stand.of_other(index, read, which)
         if which:
             if read.what == "finished":  # a call that is going on may be the last
-                raise Unseen("which calls are still to come")
+                raise stand.lacks("which calls are still to come")
             judge.readers_of_hidden[self] = None
             return stand.own_hidden(read)
         name = read.detail[0]
@@ -146,16 +150,25 @@ class JudgedQuestion(ABC):
         form.askers[self] = None
         said = form.answer()
         if said is FAILS:
-            raise Unseen("what fails")
+            raise self._stand.lacks("what fails")
         if type(said) is bool:
             return said
-        self.opens = True
+        self.opens, stand = True, self._stand
+        stand.lacking, stand.holds_in_part = form.lacking(), form.holds_in_part
         return view._open((function, arity))
 
 
 @final
 class JudgedProperty(JudgedQuestion):
-    """A property."""
+    """A property.
+
+    Attributes
+    ----------
+    holds_in_part
+        Whether it is unseen as a form that it asks is, which holds for some that are known.
+    """
+
+    holds_in_part = False
 
     def __init__(self, judge: Judges, prop: Property) -> None:
         super().__init__(judge)
@@ -170,14 +183,24 @@ class JudgedProperty(JudgedQuestion):
         return self.prop.name
 
     def answer(self) -> StateVerdict:
-        return self.prop.answer(self.view)
+        stand = self._stand
+        self.lacks = stand.lacking = ""
+        self.holds_in_part = stand.holds_in_part = False
+        said = self.prop.answer(self.view)
+        if type(said) is not bool:  # perhaps for another reason than before
+            self.lacks, self.holds_in_part = stand.lacking, stand.holds_in_part
+            self._judge.unseen[self.name] = self._why()
+        return said
+
+    def _why(self) -> tuple[str, str, bool]:
+        return self.name, self.lacks, self.holds_in_part
 
     def tell(self, before: JudgedAnswer) -> None:
         unseen = self._judge.unseen
         if type(self.verdict) is bool:
             unseen.pop(self.name, None)
         else:
-            unseen[self.name] = None
+            unseen[self.name] = self._why()
 
 
 @final
@@ -201,7 +224,8 @@ class JudgedElement(JudgedQuestion):
     def answer(self) -> StateVerdict:
         # Done for each element of which something has changed, so with few calls.
         if not self.opens:
-            function = self._form.function.function
+            function, stand = self._form.function.function, self._stand
+            stand.lacking = ""
             try:
                 held = function(self.view, *self._nodes)
             except AssertionError:
@@ -216,12 +240,16 @@ class JudgedElement(JudgedQuestion):
             if not self.opens:
                 if held is None and self._form.asserts:
                     return True
+                if held is UNSEEN:
+                    self.lacks = stand.lacking
                 if held is True or held is False or held is UNSEEN:
                     return held
                 held = verdict(held, function, f"{self.name}, asked for each element,")
                 self._form.asserts = True  # or it would have been refused
                 return held
-        return seen_for(self._form.function, self.view, self._nodes)
+        held = seen_for(self._form.function, self.view, self._nodes)
+        self.lacks = self._stand.lacking
+        return held
 
     def tell(self, before: JudgedAnswer) -> None:
         self._form.turn(before, self.verdict)
@@ -256,10 +284,26 @@ class JudgedForm:
                 self._judge.ask(element)
         return self._said()
 
+    @property
+    def holds_in_part(self) -> bool:
+        """Whether it holds for an element, and is false for none."""
+        others = self._unseens + self._failing
+        return not self._falses and len(self._elements) > others
+
+    def lacking(self) -> str:
+        """Return what is not known where the answer is unseen, in words."""
+        stand = self._judge.stand
+        if self._has_absent:
+            others = set(range(len(stand.system.ids))) - {*stand.present}
+            return f"{stand.name_of(min(others))}" if others else ""
+        unseen = (o for o in self._elements.values() if o.verdict is UNSEEN)
+        return next((one.lacks for one in unseen if one.lacks), "")
+
     def know(self) -> None:
         """Have an element for each of the nodes that are known by now, or pair of them."""
         judge, before, elements = self._judge, self._said(), self._elements
         known = set(combinations(judge.stand.present, self._arity))
+        is_other = known != elements.keys()
         for nodes in elements.keys() - known:
             gone = elements.pop(nodes)
             self._count(gone.verdict, -1)
@@ -270,7 +314,8 @@ class JudgedForm:
             elements[nodes] = made
             judge.spoilt[made] = None
         self._has_absent = len(known) < comb(len(ids), self._arity)
-        if self._said() is not before:
+        after = self._said()
+        if after is not before or (is_other and after is UNSEEN):  # for another reason
             self._spoil_askers()
 
     def turn(self, before: JudgedAnswer, now: JudgedAnswer) -> None:

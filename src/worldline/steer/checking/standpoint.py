@@ -37,6 +37,10 @@ class Standpoint:
         Those of the node, by name.
     present
         The indices of the nodes that are known, in order.
+    lacking
+        What was asked for last of which nothing is known, in words.
+    holds_in_part
+        Whether that was a form which holds for some that are known.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class Standpoint:
         self.first = system.layout.first
         self.parts = system.types[me].parts
         self.present: tuple[int, ...] = (me,)
+        self.lacking, self.holds_in_part = "", False
         self._hidden = self._cell(me)
         self._records: dict[int, MemberRecord] = {}
         self._others: dict[int, tuple[Any, Hidden]] = {}
@@ -125,11 +130,16 @@ class Standpoint:
         """
         record = self._records.get(index)
         if record is None:
-            raise Unseen(f"{self.system.ids[index]}")
+            raise self.lacks(f"{self.system.ids[index]}")
         known = self._others.get(index)
         if known is None:
             known = self._others[index] = self._thawed(index, record)
         return answer(read, known[1]) if which else _field(known[0], read.detail)
+
+    def lacks(self, what: str) -> Unseen:
+        """Take note of what is asked for of which nothing is known; return what to raise."""
+        self.lacking, self.holds_in_part = what, False
+        return Unseen(what)
 
     def name_of(self, index: int) -> NodeId:
         """Return the id of a node."""

@@ -6,6 +6,7 @@ predicts, and when the answer comes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -23,7 +24,7 @@ from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.counts import SteeringCounts
-from worldline.steer.steering.findings import Handed, RefusedEvent
+from worldline.steer.steering.findings import Handed
 from worldline.steer.steering.forecasting import SnapshotForecast
 from worldline.steer.steering.handing import MARK, letter_of, path_of
 from worldline.steer.steering.modes import SteeringOptions
@@ -33,10 +34,14 @@ from worldline.steer.steering.standing import StandingFilters
 from worldline.steer.unchanged import CHECKPOINT, SINCE, Unchanged
 from worldline.steer.watched import watched_by
 from worldline.trace.json_text import shorten
+from worldline.worlds.beside_report import (
+    RefusedEvent,
+    UnseenProperty,
+    unseen_properties,
+)
 from worldline.worlds.companions import Attention, Beside, Companion, Effects, Instead
 
 _MOST_REFUSALS = 100
-_AT_ONCE = "a property would be false at once"
 
 
 class Predicts(Protocol):
@@ -142,9 +147,10 @@ class Steering(Companion):
         if self._check is not None and me in self._check.counts:
             of_check = self._check.counts[me]
             counts.checked = of_check.checked
-            counts.refused = of_check.refused.total()
+            counts.refused = of_check.undone
+            counts.doubted = of_check.doubted
             counts.uncaught = of_check.uncaught.total()
-            counts.unseen = of_check.unseen.total()
+            counts.unseen = of_check.lacking.total()
         return counts
 
     def total(self) -> SteeringCounts:
@@ -153,6 +159,14 @@ class Steering(Companion):
         for node in self._system.ids:
             total.add(self.counts(node))
         return total
+
+    def unseen(self) -> tuple[UnseenProperty, ...]:
+        """Return which properties could not be judged at all nodes, and why."""
+        lacking = Counter[tuple[str, str, bool]]()
+        if self._check is not None:
+            for of_check in self._check.counts.values():
+                lacking.update(of_check.lacking)
+        return unseen_properties(lacking)
 
     def stubborn(self) -> Iterator[str]:
         """Yield, in words, what nodes in their present lives have blocked for long."""
@@ -256,7 +270,8 @@ class Steering(Companion):
 
     def _undone(self, beside: Beside, event: Event) -> None:
         """Take note that an event was refused which had happened already."""
-        self._refuse(beside, event, _AT_ONCE)
+        assert self._check is not None
+        self._refuse(beside, event, self._check.reasons[beside.me])
         self._gate_again(beside.me)
 
     def _gate_again(self, me: NodeId) -> None:

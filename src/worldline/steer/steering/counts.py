@@ -31,8 +31,9 @@ class SteeringCounts:
         Events that a filter blocked.
     reactions
         Failures that `@wl.on_prediction` handlers were told of.
-    checked, refused
-        Events that the immediate check looked at, and those that it undid.
+    checked, refused, doubted
+        Events that the immediate check looked at, and those that it undid; of them those
+        after which it was only unknown whether a property is true.
     uncaught
         Those that made a property false and could not be refused, as far as the node knows.
     unseen
@@ -56,6 +57,7 @@ class SteeringCounts:
     reactions: int = 0
     checked: int = 0
     refused: int = 0
+    doubted: int = 0
     uncaught: int = 0
     unseen: int = 0
     stale: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
@@ -63,34 +63,6 @@ class ForeseenFailure:
             if needs_fault(event):
                 return True
         return False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class RefusedEvent:
-    """An event that a node refused.
-
-    Attributes
-    ----------
-    time
-        When, in seconds by the clock of its runtime.
-    node
-        Who, by name.
-    event, why
-        What, and for which reason, in words.
-    """
-
-    time: float
-    node: str
-    event: str
-    why: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON data."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        return f"at {self.time:.3f} s {self.node} refused {self.event}: {self.why}"
 
 
 @final
