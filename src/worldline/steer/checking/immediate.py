@@ -136,6 +136,7 @@ class ImmediateCheck:
         if known is not None:
             one = self._one(beside)
             one.outdated, one.heard = known.outdated, known.heard
+            one.changes = known.changes
 
     def noticed(
         self, beside: Beside, peer: NodeId, life: int, numbers: Mapping[int, int]
@@ -146,6 +147,10 @@ class ImmediateCheck:
         the one that is known nor one that was on its way here.
         """
         self._one(beside).noticed(self._system.index[peer], life, numbers)
+
+    def numbers(self, beside: Beside, to: int) -> dict[int, int]:
+        """Return what to tell a node, by its index, of what was heard of others."""
+        return self._one(beside).changes.numbers(to)
 
     def ears(self, beside: Beside) -> Ears:
         """Return what hears the numbers beside messages in a life, as `noticed` does."""
@@ -252,7 +257,7 @@ class ImmediateCheck:
             index = system.index[beside.me]
             stand = Standpoint(system, index, beside.node, self._reads)
             judge = NodeJudge(stand, self._properties, self.errors, self.stuck)
-            one = self._ones[beside.me] = CheckedNode(index, judge)
+            one = self._ones[beside.me] = CheckedNode(index, judge, len(system.ids))
             self.counts.setdefault(beside.me, CheckCounts())
             one.set_timers(frozenset(beside.timers))
         return one

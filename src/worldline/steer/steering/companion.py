@@ -239,6 +239,7 @@ class Steering(Companion):
             since = self._unchanged[beside.me].since(numbers[CHECKPOINT])
             if since is not None:
                 numbers[SINCE] = since
+            numbers |= self._check.numbers(beside, self._system.index[peer])
         return numbers
 
     def noticed(
