@@ -32,13 +32,12 @@ from worldline.steer.snapshots.channels import (
 from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE, Unchanged
-from worldline.trace.journal.frames import COUNTS, SENT_BITS, Extensions, numbers_of
+from worldline.trace.journal.frames import COUNTS, Extensions, in_one, numbers_of
 from worldline.worlds.companions import Attention
 
 _SMALL, _LARGE = COUNTS
 
 _SIZE = _SMALL.size
-_SENT, _MOST = (1 << SENT_BITS) - 1, 1 << SENT_BITS - 1
 
 _SILENT_S = 0.001
 """Seconds for which a peer is not told again what was received of it: as long, what it has
@@ -178,8 +177,8 @@ class SnapshotAttention(Attention):
             sent = tail.first + len(last) - 1
             if channel.is_told:
                 received, channel.untold = channel.received, 0
-            if channel.reads == SILENCE and (self._connects or since is None):
-                self._be_silent(to, channel, number, sent)
+            if channel.reads == SILENCE:
+                self._be_silent(to, channel, number, sent, since)
             if channel.reads and channel.is_introduced and not channel.beside:
                 try:
                     if since is None:
@@ -219,9 +218,7 @@ class SnapshotAttention(Attention):
             self._settle(arrived - 1)
         channel, since = self._channels.get(peer), math.inf
         connection, in_life, received = 0, self._life, 0
-        if type(beside) is int:
-            number, sent = beside >> SENT_BITS, beside & _SENT
-        elif type(beside) is bytes:
+        if type(beside) is bytes:
             in_life = 1
             if len(beside) == _SIZE:
                 number, sent, received = _SMALL.unpack(beside)
@@ -233,8 +230,9 @@ class SnapshotAttention(Attention):
         else:
             said = numbers_of(beside).get
             number, sent, received = said(NUMBER, 0), said(SENT, 0), said(RECEIVED, 0)
-            connection, in_life = said(CONNECTION, 0), said(RECEIVED_LIFE, 1)
-            since = said(SINCE, math.inf)
+            since, connection = said(SINCE, math.inf), said(CONNECTION, 0)
+            if type(beside) is not int:
+                in_life = said(RECEIVED_LIFE, 1)
         self._counted = arrived
         if (
             channel is None
@@ -257,17 +255,19 @@ class SnapshotAttention(Attention):
         channel.untold += 1
         if channel.untold > MOST_UNTOLD:
             self._tell(peer, channel)
-        if self._connects or self.ears is None:
-            self._expect(peer, channel, number)
+        self._expect(peer, channel, number, since)
         if self.ears is not None:
             self._listen(peer, life, beside, since)
 
-    def _be_silent(self, to: int, channel: Channel, number: int, sent: int) -> None:
+    def _be_silent(
+        self, to: int, channel: Channel, number: int, sent: int, since: int | None
+    ) -> None:
         """Say no more to a peer for a while than is said with a message of these numbers."""
         keep = channel.tail.last.append
         if not self._connects:
-            if max(number, sent) < _MOST:
-                self.told[to] = keep, count((number << SENT_BITS) + sent + 1).__next__
+            following = in_one(number, sent + 1, since)
+            if following >= 0:
+                self.told[to] = keep, count(following).__next__
         # What it was last told is known to come before all else on the connection, but
         # for messages to itself, which go over none.
         elif channel.is_told and to != self._me:
@@ -328,11 +328,12 @@ class SnapshotAttention(Attention):
             and life == channel.life
         )
 
-    def _expect(self, peer: int, channel: Channel, number: int) -> None:
+    def _expect(self, peer: int, channel: Channel, number: int, since: float) -> None:
         """Take for granted what comes next, if it does in order, and need not be told of it."""
         if not self._connects:
             self.sender, self.life = peer, channel.life
-            self.following = (number << SENT_BITS) + channel.received + 1
+            said = None if since == math.inf else int(since)
+            self.following = in_one(number, channel.received + 1, said)
         elif channel.reads == SILENCE:
             self.quiet = peer
         else:
