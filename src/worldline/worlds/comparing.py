@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 from worldline.model.data.values import ITSELF
 from worldline.worlds.touching.touched import Touched
 
-Fields: TypeAlias = dict[str, Any]
-Known: TypeAlias = list[Any]
+LiveFields: TypeAlias = dict[str, Any]
+KnownFields: TypeAlias = list[Any]
 """What each field held, and then the copies of collections."""
 
 
@@ -34,9 +34,9 @@ class Expectation(NamedTuple):
         Keeps them anew.
     """
 
-    changes: Callable[[Fields, Known], Collection[str] | None]
+    changes: Callable[[LiveFields, KnownFields], Collection[str] | None]
     names: tuple[str, ...]
-    keep: Callable[[Fields, Known], None]
+    keep: Callable[[LiveFields, KnownFields], None]
 
 
 UNKNOWN = Expectation(lambda fields, known: None, ("",), lambda fields, known: None)
@@ -46,7 +46,7 @@ UNKNOWN = Expectation(lambda fields, known: None, ("",), lambda fields, known: N
 @functools.cache
 def comparison(
     names: tuple[str, ...], flat: tuple[str, ...]
-) -> Callable[[Fields, Known], Collection[str]]:
+) -> Callable[[LiveFields, KnownFields], Collection[str]]:
     """Return what says which fields do not hold what is known, if any.
 
     The function takes the fields, and what is known: of each field in `names` the object,
@@ -56,7 +56,7 @@ def comparison(
         f" if not ({test}): r.append({name!r})\n"
         for name, test in _tests(names, flat, None).items()
     )
-    made: Callable[[Fields, Known], Collection[str]] = _compiled(
+    made: Callable[[LiveFields, KnownFields], Collection[str]] = _compiled(
         f"def made(f, k):\n r = []\n{looks} return r\n"
     )
     return made

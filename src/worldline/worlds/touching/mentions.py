@@ -78,7 +78,7 @@ class Unclear(Exception):
 
 @final
 @dataclass(slots=True)
-class Mentions:
+class FieldMentions:
     """What a function mentions of the node, its own fields and methods."""
 
     assigned: set[str] = field(default_factory=set)
@@ -136,9 +136,9 @@ class Reading:
         self._is_of_node = is_method
         self._bound = {*bound_in(tree)}
         self._about: str | None = None
-        self._said = Mentions()
+        self._said = FieldMentions()
 
-    def mentions(self) -> Mentions:
+    def mentions(self) -> FieldMentions:
         """Return what a method mentions of its node."""
         if not self._me:
             raise Unclear

@@ -23,7 +23,7 @@ from typing import Any, final
 from worldline.model.checkpointing import checkpointing
 from worldline.model.fields import GhostField
 from worldline.model.node import Handler, NodeType
-from worldline.worlds.touching.mentions import Mentions, Reading, Unclear
+from worldline.worlds.touching.mentions import FieldMentions, Reading, Unclear
 from worldline.worlds.touching.plain_data import is_plain_data
 
 _NAMED = frozenset({"__post_init__", "__repr__", "__str__"})
@@ -79,7 +79,7 @@ class ClassCode:
                         raise Unclear  # to read it may run code
                 elif not _is_made(value):
                     self._add(name, value)
-        self._mentions: dict[FunctionType, Mentions] = {}
+        self._mentions: dict[FunctionType, FieldMentions] = {}
         self._read_only: dict[tuple[FunctionType, str], bool] = {}
         # Which fields operators are given beside which others, and in which there may be
         # put what is no plain data.
@@ -107,9 +107,9 @@ class ClassCode:
             frozenset(found.assigned), frozenset(found.changed | self.leaked)
         )
 
-    def _closed(self, *functions: Any) -> Mentions:
+    def _closed(self, *functions: Any) -> FieldMentions:
         """Return what functions mention, and all methods that they call."""
-        found, todo, done = Mentions(), [*functions], set[FunctionType]()
+        found, todo, done = FieldMentions(), [*functions], set[FunctionType]()
         while todo:
             function = todo.pop()
             if function in done:
@@ -155,7 +155,7 @@ class ClassCode:
                 raise Unclear
             self.methods.setdefault(name, []).append(one)
 
-    def _of(self, function: Any) -> Mentions:
+    def _of(self, function: Any) -> FieldMentions:
         if type(function) is not FunctionType:
             raise Unclear
         known = self._mentions.get(function)
