@@ -30,7 +30,7 @@ from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.judge import NodeJudge
-from worldline.steer.checking.knowing import BEGINS, NOBODY, CheckedNode
+from worldline.steer.checking.knowing import BEGINS, NO_TIMERS, NOBODY, CheckedNode
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
@@ -189,12 +189,13 @@ class ImmediateCheck:
         one = self._ones[beside.me]
         judge = one.judge
         if written is None:
-            written = tuple(judge.readers_of_fields)
-        judge.fields_changed(written)
-        timers = one.timers
+            written = [*judge.readers_of_fields]
+        is_calm, timers = judge.stays_true(written), one.timers
         if effects.timers or event.kind is not Kind.DELIVER:
             one.note_timers(beside, event.kind, effects)
         if not judge.spoilt:
+            if is_calm:
+                _count(self.counts[beside.me], judge)
             return None
         against = self._judged(self.counts[beside.me], judge)
         return self._refused(one, event, against, written, timers) if against else None
@@ -222,7 +223,7 @@ class ImmediateCheck:
         ) -> tuple[Event, Instead] | None:
             written, timers = effects.written, one.timers
             assert written is not None
-            judge.fields_changed(written)
+            is_calm = judge.stays_true(written, series)
             if effects.timers:
                 one.note_timers(beside, Kind.DELIVER, effects)
             if judge.spoilt:
@@ -233,10 +234,17 @@ class ImmediateCheck:
                     if instead is not None:
                         refused(event)
                         return event, instead
+            elif is_calm:
+                _count(counts, judge)
             changed()
             return None
 
         return vet
+
+    def timers(self, me: NodeId) -> frozenset[PendingTimer]:
+        """Return the timers of a node that are set; the same object as long as they are."""
+        one = self._ones.get(me)
+        return NO_TIMERS if one is None else one.timers
 
     def verdicts(self, me: NodeId) -> tuple[StateVerdict, ...]:
         """Return what a node says of each property in its present state, in order."""
@@ -267,9 +275,7 @@ class ImmediateCheck:
     ) -> list[str]:
         """Judge an event, and return the names of the properties that are against it."""
         asked = judge.settle(series)
-        counts.checked += 1
-        for name in judge.unseen:  # `update` takes as long as all else
-            counts.unseen[name] += 1
+        _count(counts, judge)
         if not asked:
             return []
         return [
@@ -310,3 +316,10 @@ class ImmediateCheck:
         if whole.verdict is False:
             return before is not False
         return whole.verdict is UNSEEN and before is True and whole.name in self._refuse
+
+
+def _count(counts: CheckCounts, judge: NodeJudge) -> None:
+    """Count an event that was judged."""
+    counts.checked += 1
+    for name in judge.unseen:  # `update` takes as long as all else
+        counts.unseen[name] += 1

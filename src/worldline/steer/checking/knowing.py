@@ -17,6 +17,8 @@ from worldline.worlds.companions import Beside, Effects
 NOBODY: Mapping[int, MemberRecord] = {}
 """What is known of other nodes where nothing is."""
 
+NO_TIMERS: frozenset[PendingTimer] = frozenset()
+
 BEGINS = frozenset({Kind.START, Kind.RESET, Kind.RESTART})
 """Events before which there is no state of this life."""
 
@@ -52,7 +54,7 @@ class CheckedNode:
         self.outdated: dict[int, MemberRecord] = {}
         self.heard: dict[int, tuple[int, Extensions | None]] = {}
         self.has_to_learn = False
-        self.timers: frozenset[PendingTimer] = frozenset()
+        self.timers = NO_TIMERS
 
     def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
         """Take note of the numbers beside a message, unless a later one has come."""
