@@ -1,8 +1,14 @@
 """A message whose sender has only made its last call tells what properties ask about that."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 import worldline as wl
+from worldline.model.events import Event
+from worldline.steer.unchanged import Unchanged
+from worldline.steer.watched import Watched
 
 A, B = wl.ids("a", "b")
 
@@ -60,3 +66,15 @@ def test_nothing_is_refused_for_a_call_that_was_made(seed: int) -> None:
     )
     assert report.verdict is wl.Verdict.UNKNOWN
     assert report.to_json()["refusals"] == []
+
+
+def test_a_timer_that_is_set_again_leaves_a_checkpoint_as_good_as_it_was() -> None:
+    unchanged = Unchanged(Watched(frozenset(), timers=True, calls=False), 1)
+    assert unchanged.since(2) == 2
+    effects: Any = SimpleNamespace(written=(), timers=())
+    fired = Event(wl.Kind.TIMER, A, name="tick")
+    unchanged.happened(fired, effects, 2, timers=False)
+    assert unchanged.since(2) == 2
+    unchanged.happened(fired, effects, 2, timers=True)
+    assert unchanged.since(2) is None
+    assert unchanged.since(3) == 3

@@ -65,6 +65,6 @@ def test_it_is_noted_which_property_is_hardly_ever_judged():
 
 def test_a_form_that_holds_for_all_that_are_known_is_not_blind():
     held = unseen_properties({("p", "c", True): 100})
-    assert held[0].blind == 0
+    assert held[0].blind() == 0
     assert not [*notes_on({"checked": 100}, held, 1)]
     assert not [*said_of({"checked": 100}, (), held)]

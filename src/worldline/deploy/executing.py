@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Collection
 from typing import Any, final
 
+from worldline.deploy.attended import AttendedEvents
 from worldline.deploy.clock import HostClock
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
@@ -121,7 +122,7 @@ class NodeExecution:
         self._turn, self._wire, self._now = turn, wire, now
         self.watching, self._counts = watching, counts
         self._before = None if watching is None else watching.before
-        self._attended: Attention | None = None
+        self._attended: AttendedEvents | None = None
         self.unaware: Attention | None = None
         self._numbers: NumbersBeside | None = None
         self._rest, self._ended, self._say = rest, ended, say
@@ -130,10 +131,14 @@ class NodeExecution:
 
     def attend(self, attention: Attention) -> None:
         """Let companions see no more of events than they attend to."""
-        self._attended, self._numbers = attention, attention.beside
+        self._attended = AttendedEvents(attention, self.door)
+        self._numbers = attention.beside
         self.following.attend(attention)
-        if self._before is None:  # what has changed is then known without asking them
-            self._before = Before(self._kind, self._node)
+        kind, before = self._kind, self._before
+        if before is None:  # what has changed is then known without asking them
+            self._before = before = Before(kind, self._node, is_spared=True)
+        for handler in (*kind.on.values(), *kind.timers.values()):
+            before.changes_after(handler)  # the first time takes long
 
     def run(
         self, number: int, handler: Handler, arguments: tuple[Any, ...]
@@ -158,7 +163,7 @@ class NodeExecution:
         if type(result) is Failure:
             self._fail(number, result)
         elif self._before is not None:
-            return self._pass(self._before, number, result, handler.name, arguments)
+            return self._pass(self._before, number, result, handler, arguments)
         else:
             self._settle(number, result, handler.name, self._numbers)
         return None
@@ -208,15 +213,13 @@ class NodeExecution:
         door.clock, door.clock_read = self._now(), False
         return door
 
-    def _plain_of(self, event: Event) -> Handler | None:
-        """Return the handler of an event of which nothing has to be asked before."""
-        if event.part:
+    def _handler_of(self, event: Event) -> Handler | None:
+        """Return the only handler that an event may run; None if there may be others."""
+        if event.part or self._kind.parts:
             return None
         if event.kind is Kind.DELIVER:
-            return self._kind.plain_on.get(type(event.payload))
-        if event.kind is Kind.TIMER:
-            return self._kind.plain_timers.get(event.name)
-        return None
+            return self._kind.on.get(type(event.payload))
+        return self._kind.timers.get(event.name) if event.kind is Kind.TIMER else None
 
     def _run_plain(
         self, handler: Handler, door: HostDoor, event: Event
@@ -243,10 +246,11 @@ class NodeExecution:
         put_off: PutOff | None,
     ) -> Result | None:
         """Let an event happen beside which there are companions; see `happen`."""
-        attention, turn, plain = self._attended, self._turn, self._plain_of(event)
+        attended, turn, handler = self._attended, self._turn, self._handler_of(event)
+        plain = None if handler is None or handler.mark.when is not None else handler
         instead: Instead | None = None
-        if attention is None or attention.is_gated or event.kind not in _OFTEN:
-            attention, instead = None, self._gate(watching, life, event, plain)
+        if attended is None or attended.attention.is_gated or event.kind not in _OFTEN:
+            attended, instead = None, self._gate(watching, life, event, plain)
         door = self._begin()
         if instead is not None:
             return self._refuse(record, event, "blocked", instead, put_off)
@@ -262,66 +266,57 @@ class NodeExecution:
             return None
         assert type(result) is Result
         before, is_over = self._before, result is not Result.WAITS
+        written: Collection[str] | None = None
         if before is not None and is_over:
-            door.written = before.changes()
-            if attention is None or self._is_about(attention, event.kind):
+            door.written = written = before.changes_after(handler)
+            fired = None if put_off is None else put_off[0]
+            if attended is None or attended.is_about(written, fired):
                 instead = watching.vet(life, event, door)
             if instead is not None:
                 before.put_back(self._node)
                 return self._refuse(record, event, "undone", instead, put_off)
-            before.renew(door.written)
-        number, numbers = turn.number(record), watching.numbers(life)
-        # At its start a node is looked at as a whole.
-        written = None if event.kind in _BEGINS else door.written
+            before.renew(written, handler)
+        number, numbers = turn.number(record), watching.numbers(life, event.kind)
+        if event.kind in _BEGINS:
+            written = None  # at its start a node is looked at as a whole
         self._settle(number, result, event.name, numbers, written)
-        if is_over and attention is None:
+        if attended is not None:
+            self._pass_on(attended, written)
+        elif is_over:
             turn.leaving.seen.append((life, event))
-        elif attention is not None:
-            self._tell(attention, written)
         return result
 
-    def _is_about(self, attention: Attention, kind: Kind) -> bool:
-        """Say whether an event has to be vetted, by what it has changed."""
-        reads, written = attention.reads, self.door.written
-        if attention.looks_at_timers and (self.door.timers or kind is Kind.TIMER):
-            return True
-        return bool(written) and (reads is None or not reads.isdisjoint(written or ()))
-
     def _pass(
-        self, before: Before, number: int, result: Result, name: str, arguments: Any
+        self, before: Before, number: int, result: Result, handler: Handler, given: Any
     ) -> Event | None:
         """Let follow what the handler of a message has done, if nobody undoes it."""
-        attention = self._attended
-        assert attention is not None
-        door, vet, reads = self.door, attention.vet, attention.reads
-        door.written = written = before.changes()
-        if vet is not None and (
-            (written and (reads is None or not reads.isdisjoint(written)))
-            or (door.timers and attention.looks_at_timers)
-        ):
-            src, message = arguments
-            refusal = vet(src, message, door, self.series)
+        attended = self._attended
+        assert attended is not None
+        door, attention = self.door, attended.attention
+        door.written = written = before.changes_after(handler)
+        is_idle = written is attended.idle and not door.timers
+        if not is_idle and attention.vet and attended.is_about(written, None):
+            src, message = given
+            refusal = attention.vet(src, message, door, self.series)
             if refusal is not None:
                 event, instead = refusal
                 before.put_back(self._node)
                 waits = self._refuse(number, event, "undone", instead, None)
                 return event if waits is Result.WAITS else None
-        before.renew(written)
-        self._settle(number, result, name, self._numbers, written)
-        if written or attention.is_due:
-            self._tell(attention, written)
+        before.renew(written, handler)
+        self._settle(number, result, handler.name, self._numbers, written)
+        if written is not attended.idle or attention.is_due:
+            self._pass_on(attended, written)
         return None
 
-    def _tell(self, attention: Attention, written: Collection[str] | None) -> None:
-        """Have it told that something has passed, if it wants to know of that."""
+    def _pass_on(
+        self, attended: AttendedEvents, written: Collection[str] | None
+    ) -> None:
         before = self._before
-        if before is not None and before.is_costly and attention.vet is None:
+        if before is not None and before.is_costly and attended.attention.vet is None:
             self._before = self.door.written = None  # it looks at the node by itself
-            self.unaware = attention
-        news = attention.news
-        is_new = written and (news is None or not news.isdisjoint(written))
-        if is_new or written is None or attention.is_due:
-            self._turn.leaving.attention = attention
+            self.unaware = attended.attention
+        attended.passed(self._turn.leaving, written)
 
     def _gate(
         self, watching: Watching, life: Beside, event: Event, plain: Handler | None

@@ -109,13 +109,11 @@ class Following:
         if door.choices or door.clock_read or refused:
             clock = door.clock if door.clock_read else None
             turn.note(AnswersRecord(number, tuple(door.choices), clock, refused))
-        lasts = self._lasts if written is None else self._may_last(written)
+        lasts = self._lasts
+        if lasts and written is not None:
+            lasts = not self._lasting_names.isdisjoint(written)
         if lasts or door.next_number is not None:
             self._note_changes(number)
-
-    def _may_last(self, written: Collection[str]) -> bool:
-        """Say whether some of these fields may hold what lasts."""
-        return self._lasts and not self._lasting_names.isdisjoint(written)
 
     def set_timer(self, timer: PendingTimer, after: float) -> None:
         """Set a timer that is not set."""

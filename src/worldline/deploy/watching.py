@@ -7,6 +7,7 @@ from typing import Any, final
 
 from worldline.deploy.following import NumbersBeside
 from worldline.model.events import Event
+from worldline.model.kinds import Kind
 from worldline.model.node import NodeType
 from worldline.model.system import System
 from worldline.trace.journal.frames import MessageFrame, numbers_of
@@ -80,10 +81,11 @@ class Watching:
                 return instead
         return None
 
-    def numbers(self, life: Beside) -> NumbersBeside:
-        """Return what says which numbers companions put beside a message."""
+    def numbers(self, life: Beside, kind: Kind) -> NumbersBeside:
+        """Return what says which numbers companions put beside messages of an event."""
         if self.attention is not None:
-            self.attention.begin(life.now)
+            if kind is not Kind.DELIVER:  # it has taken the message
+                self.attention.begin(life.now)
             return self.attention.beside
         ids, adds = self._ids, self._adds
 

@@ -42,14 +42,23 @@ class Unchanged:
         self.changed_at: int | None = number
         self.told: ToldPeers = {}
 
-    def happened(self, event: Event, effects: Effects, number: int) -> None:
-        """Take note of an event, of which the last checkpoint has a number."""
+    def happened(
+        self, event: Event, effects: Effects, number: int, *, timers: bool
+    ) -> None:
+        """Take note of an event.
+
+        Parameters
+        ----------
+        number
+            That of the last checkpoint.
+        timers
+            Whether other timers are set than before.
+        """
         if self.changed_at is not None and self.changed_at >= number:
             return
         watched, written = self._watched, effects.written
         is_changed = written is None or any(map(watched.has, written))
-        if watched.timers and not is_changed:
-            is_changed = bool(effects.timers) or event.kind is Kind.TIMER
+        is_changed = is_changed or (watched.timers and timers)
         if watched.calls and not is_changed:
             is_changed = event.kind is Kind.CALL
         if is_changed:

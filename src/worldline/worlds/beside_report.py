@@ -88,7 +88,6 @@ class UnseenProperty:
             "lacking": dict(self.lacking),
         }
 
-    @property
     def blind(self) -> int:
         """After how many of them nothing was known of whether it is true."""
         return self.count - self.in_part
@@ -132,7 +131,7 @@ def unseen_properties(
 
 
 def _ordered(several: Iterable[UnseenProperty]) -> tuple[UnseenProperty, ...]:
-    return tuple(sorted(several, key=lambda one: (-one.blind, -one.count)))
+    return tuple(sorted(several, key=lambda one: (-one.blind(), -one.count)))
 
 
 def unseen_together(
@@ -171,7 +170,7 @@ def said_of(
     if in_all > MOST_SHOWN:
         kept = "" if in_all == len(refusals) else f" has the first {len(refusals):,}"
         yield f"... and {in_all - MOST_SHOWN:,} more; {'' if kept else 'see '}--json{kept}"
-    if unseen and unseen[0].blind:
+    if unseen and unseen[0].blind():
         yield f"unseen {unseen[0]}"
 
 
@@ -197,13 +196,13 @@ def notes_on(
             "property was false, as it would have been unknown whether one is true: nodes "
             "may be kept from going on by --on-unseen refuse"
         )
-    blind = [one for one in unseen if checked and 10 * one.blind >= 9 * checked]
-    if judged and sum(one.blind >= checked for one in blind) >= judged:
+    blind = [one for one in unseen if checked and 10 * one.blind() >= 9 * checked]
+    if judged and sum(one.blind() >= checked for one in blind) >= judged:
         yield _NOTHING_JUDGED
     elif checked > _FEW:
         for one in blind:
             why = one.why() or "too little was known"
             yield (
-                f"{one.property} could not be judged at once after {one.blind:,} of "
+                f"{one.property} could not be judged at once after {one.blind():,} of "
                 f"{checked:,} events that were checked: {why}; {_HOW_TO_SEE}"
             )

@@ -39,23 +39,27 @@ class Piece:
     ----------
     content
         What it held, in order.
+    is_last
+        Whether nothing of that can hold anything.
     """
 
-    __slots__ = ("_sort", "_value", "content")
+    __slots__ = ("_sort", "_value", "content", "is_last")
 
     def __init__(self, value: Any, sort: _Sort) -> None:
         self._value, self._sort = value, sort
         self.content = sort[0](value)
+        self.is_last = _are_atoms(self.content)
 
     def is_still(self) -> bool:
         """Say whether it holds the same objects."""
-        before, now = self.content, self._sort[0](self._value)
-        if len(now) != len(before):
-            return False
-        if all(map(is_, now, before)):
-            return True
-        # A set may hold the same in another order, once something came and went.
-        return isinstance(self._value, set) and {*map(id, now)} == {*map(id, before)}
+        return self._sort[2](self._value, self.content)
+
+    def renew(self) -> bool:
+        """Keep what it holds now; False if a piece inside may have come or gone."""
+        was_last = self.is_last
+        self.content = self._sort[0](self._value)
+        self.is_last = _are_atoms(self.content)
+        return was_last and self.is_last
 
     def put_back(self) -> None:
         """Let it hold what it held."""
@@ -82,13 +86,20 @@ def _pieces(value: Any, met: set[int]) -> Iterator[Piece]:
     if sort is not None:
         piece = Piece(value, sort)
         yield piece
+        if piece.is_last:
+            return  # as of most collections, which may be long
         held = piece.content
     else:
         held = tuple(_held_for_good(value))
-    if ITSELF.issuperset(map(type, held)):
-        return  # as of most collections, which may be long
     for item in held:
         yield from _pieces(item, met)
+
+
+def _are_atoms(content: Content) -> bool:
+    """Say whether nothing in a content can hold anything; collections may be marked by a bool."""
+    kinds = {*map(type, content)}
+    kinds.discard(bool)
+    return ITSELF.issuperset(kinds)
 
 
 def _held_for_good(value: Any) -> Iterable[Any]:
@@ -104,8 +115,12 @@ def _held_for_good(value: Any) -> Iterable[Any]:
 
 # ------------------------------------------------------------------- sorts of pieces
 
-_Sort: TypeAlias = tuple[Callable[[Any], Content], Callable[[Any, Content], None]]
-"""What reads the content, and what writes it."""
+_Sort: TypeAlias = tuple[
+    Callable[[Any], Content],
+    Callable[[Any, Content], None],
+    Callable[[Any, Content], bool],
+]
+"""What reads the content, what writes it, and what says whether it is the same."""
 
 
 def _sort_of(kind: type) -> _Sort | None:
@@ -129,8 +144,16 @@ def _record(kind: type) -> _Sort:
             for name, item in zip(names, content, strict=True):
                 object.__setattr__(value, name, item)
 
-        return read, write
-    return _read_fields, _write_fields
+        return read, write, lambda value, content: _are_same(read(value), content)
+    return _read_fields, _write_fields, _has_fields
+
+
+def _are_same(now: Content, before: Content) -> bool:
+    return len(now) == len(before) and all(map(is_, now, before))
+
+
+def _has_fields(value: Any, content: Content) -> bool:
+    return _are_same(_read_fields(value), content)
 
 
 def _read_fields(value: Any) -> Content:
@@ -151,6 +174,16 @@ def _read_dict(value: dict[Any, Any]) -> Content:
     return (*dict.keys(value), *dict.values(value))
 
 
+def _has_pairs(value: dict[Any, Any], content: Content) -> bool:
+    held = chain(dict.keys(value), dict.values(value))
+    return 2 * len(value) == len(content) and all(map(is_, held, content))
+
+
+def _has_marked_pairs(value: CanonicalDict[Any, Any], content: Content) -> bool:
+    held = chain(dict.keys(value), dict.values(value), (value.is_plain,))
+    return 2 * len(value) + 1 == len(content) and all(map(is_, held, content))
+
+
 def _read_canonical_dict(value: CanonicalDict[Any, Any]) -> Content:
     return (*_read_dict(value), value.is_plain)
 
@@ -164,9 +197,22 @@ def _read_set(value: set[Any]) -> Content:
     return tuple(set.__iter__(value))
 
 
+def _has_items(value: set[Any], content: Content) -> bool:
+    if len(value) != len(content):
+        return False  # as of most that have changed
+    # It may hold the same in another order, once something came and went.
+    return all(map(is_, set.__iter__(value), content)) or (
+        {*map(id, set.__iter__(value))} == {*map(id, content)}
+    )
+
+
 def _write_set(value: set[Any], content: Content) -> None:
     value.clear()
     value.update(content)
+
+
+def _has_list(value: list[Any], content: Content) -> bool:
+    return len(value) == len(content) and all(map(is_, value, content))
 
 
 def _write_list(value: list[Any], content: Content) -> None:
@@ -174,11 +220,11 @@ def _write_list(value: list[Any], content: Content) -> None:
 
 
 _SORTS: dict[type, _Sort] = {
-    set: (_read_set, _write_set),
-    CanonicalSet: (_read_set, _write_set),
-    dict: (_read_dict, _write_pairs),
-    CanonicalDict: (_read_canonical_dict, _write_canonical_dict),
-    list: (tuple, _write_list),
+    set: (_read_set, _write_set, _has_items),
+    CanonicalSet: (_read_set, _write_set, _has_items),
+    dict: (_read_dict, _write_pairs, _has_pairs),
+    CanonicalDict: (_read_canonical_dict, _write_canonical_dict, _has_marked_pairs),
+    list: (tuple, _write_list, _has_list),
 }
 
 _FIXED: dict[type, Callable[[Any], Iterable[Any]]] = {

@@ -10,7 +10,6 @@ are bound to those of parts, and two fields may hold the same one.
 from __future__ import annotations
 
 import copy
-import functools
 from collections.abc import Callable, Collection
 from typing import Any, final
 
@@ -18,9 +17,17 @@ from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.identity import NodeId
 from worldline.model.data.settling import settled
 from worldline.model.data.values import ITSELF
-from worldline.model.node import NodeType
+from worldline.model.node import Handler, NodeType
+from worldline.worlds.comparing import (
+    UNKNOWN,
+    Expectation,
+    comparison,
+    expectation,
+)
 from worldline.worlds.kept import is_constant_value
 from worldline.worlds.pieces import Piece, Strange, pieces_of
+from worldline.worlds.touching.plain_data import is_plain_data
+from worldline.worlds.touching.touched import touched_by
 
 _TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
 """Classes none of whose values equals one of another class, as 1 does True."""
@@ -28,6 +35,9 @@ _TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
 _NOTHING: tuple[str, ...] = ()
 
 _MOST_QUIET = 32
+
+_MOST_EXPECTED = 2
+"""Fields that the next event may be expected to change, if the last one has."""
 
 _LARGE = 64
 """Items of a collection; of one whose items are not told apart, any are many."""
@@ -43,6 +53,8 @@ class Before:
         The type of the node.
     node
         Whose fields they are.
+    is_spared
+        Whether whoever asks will ask no more if it is costly; only then that is told.
 
     Attributes
     ----------
@@ -52,80 +64,108 @@ class Before:
     """
 
     __slots__ = (
-        *("_copied", "_copies", "_differing", "_flat", "_held", "_ignored", "_known"),
-        *("_moved", "_moving", "_node", "_pieces", "_places", "_quiet", "is_costly"),
+        *("_copied", "_copies", "_differing", "_expectations", "_flat", "_ignored"),
+        *("_is_plain", "_is_spared", "_kind", "_known", "_moved", "_moving", "_node"),
+        *("_others", "_pieces", "_places", "_quiet", "is_costly"),
     )
 
-    def __init__(self, kind: NodeType, node: Any) -> None:
-        self._node, self.is_costly = node, False
+    def __init__(self, kind: NodeType, node: Any, *, is_spared: bool = False) -> None:
+        self._kind, self._node = kind, node
+        self.is_costly, self._is_spared = False, is_spared
         # How many more events have changed nothing than something, of late.
         self._quiet = _MOST_QUIET
         self._ignored = frozenset(kind.ignored)
-        # What each field held. Of a collection whose items are told apart, a copy as
-        # well: what equals that is the very same data.
-        self._held: dict[str, Any] = {}
+        # In one row, what each field held. Of a collection whose items are told apart, a
+        # copy as well, by name too: what equals that is the very same data.
+        self._known: list[Any] = []
         self._flat: dict[str, Any] = {}
         # Those that hold another object by now, which is the same data.
         self._moved: list[str] = []
-        # What else can change; and copies of what is no plain data, in ignored fields.
+        # What else can change, and what of it has; and copies of what is no plain data, in
+        # ignored fields.
         self._pieces: dict[str, list[Piece]] = {}
+        self._others: dict[str, list[Piece]] = {}
         self._copied: dict[str, Any] = {}
         self._moving: set[str] = set()
+        self._places = {name: place for place, name in enumerate(node.__dict__)}
         for name, value in node.__dict__.items():
-            self._held[name] = value
             if not is_constant_value(value):
                 self._moving.add(name)
                 self._keep_inside(name, value)
+        self._known = [*node.__dict__.values()]
+        self._is_plain = all(map(is_plain_data, self._known))
+        # By the handler that runs, for what it has changed last.
+        self._expectations: dict[Handler | None, Expectation] = {}
         self._know()
 
     def changes(self) -> Collection[str]:
         """Return the names of the fields that have changed since; of a part, its own."""
-        fields, held = self._node.__dict__, self._held
-        differing = self._differing(fields, self._known)
-        changed: Collection[str] = _NOTHING
-        if differing:
-            kept: list[str] = []
-            changed = kept
-            self._moved.clear()
-            for name in differing:
-                value = fields[name]
-                is_other = type(value) is int or value is held[name]
-                is_moved = not is_other and self._is_equal(name, value)
-                (self._moved if is_moved else kept).append(name)
+        changed = self._compared(self._node.__dict__)
         if self._pieces or self._copied:
             inside = self._changed_inside()
             if inside:
                 changed = [*changed, *(name for name in inside if name not in changed)]
         return changed
 
-    def renew(self, changed: Collection[str]) -> None:
+    def changes_after(self, handler: Handler | None) -> Collection[str]:
+        """Return the same, quickly if the handler does what it did before.
+
+        Parameters
+        ----------
+        handler
+            Which has run, and no other; None if that is unknown.
+        """
+        made = self._expectations.get(handler) or self._expect(handler, ())
+        changed = made.changes(self._node.__dict__, self._known)
+        return self.changes() if changed is None else changed
+
+    def renew(self, changed: Collection[str], handler: Handler | None = None) -> None:
         """Keep the fields anew that `changes` has returned, and settle them."""
-        if changed is _NOTHING:  # as it is mostly
-            if self._quiet < _MOST_QUIET:
-                self._quiet += 1
+        is_quiet = changed is _NOTHING  # as it is mostly
+        if self._is_spared and (not is_quiet or self._quiet < _MOST_QUIET):
+            self._quiet += 1 if is_quiet else -1
+            self.is_costly |= self._quiet < 0
+        if is_quiet:
             return
-        self._quiet -= 1
-        self.is_costly |= self._quiet < 0
+        made = self._expectations.get(handler)
+        if made is not None and changed is made.names:
+            made.keep(self._node.__dict__, self._known)
+        else:
+            self._renew(handler, changed)
+
+    def _renew(self, handler: Handler | None, changed: Collection[str]) -> None:
         fields, places, moving = self._node.__dict__, self._places, self._moving
+        are_plain = True
         for name in changed:
             value = fields[name]
             if type(value) in ITSELF:
                 if name not in moving:  # most fields that change are numbers
-                    self._held[name] = self._known[places[name]] = value
+                    self._known[places[name]] = value
                     continue
             else:
+                are_plain = False
+                pieces = self._others.get(name)
+                if (
+                    pieces is not None
+                    and value is self._known[places[name]]
+                    and all(piece.renew() for piece in pieces)
+                ):
+                    continue  # of many collections that it holds, most are as before
                 value = fields[name] = settled(value)
+            are_plain = False
             self._keep(name, value)
         if self._moved:
             for name in self._moved:
-                self._held[name] = self._known[places[name]] = fields[name]
+                self._known[places[name]] = fields[name]
             self._moved.clear()
+        elif are_plain and 0 < len(changed) <= _MOST_EXPECTED:
+            self._expect(handler, tuple(changed))
 
     def put_back(self, node: Any) -> None:
         """Give the node these fields again, in place."""
         fields = node.__dict__
         self._moved.clear()
-        fields.update(self._held)
+        fields.update(zip(self._places, self._known, strict=False))
         for name, was in self._flat.items():
             _REFILL[type(fields[name])](fields[name], was)
         for pieces in self._pieces.values():
@@ -134,9 +174,35 @@ class Before:
         for name, copied in self._copied.items():
             fields[name] = _copy_of(copied)
 
+    def _compared(self, fields: dict[str, Any]) -> Collection[str]:
+        """Return which fields hold something else, as far as one look at each tells."""
+        differing = self._differing(fields, self._known)
+        if not differing:
+            return _NOTHING
+        changed: list[str] = []
+        self._moved.clear()
+        for name in differing:
+            value, was = fields[name], self._known[self._places[name]]
+            is_other = type(value) is int or value is was
+            is_moved = not is_other and self._is_equal(name, value, was)
+            (self._moved if is_moved else changed).append(name)
+        return tuple(changed) if changed else changed
+
+    def _expect(self, handler: Handler | None, names: tuple[str, ...]) -> Expectation:
+        """Expect that a handler will change these fields, or nothing."""
+        touched = None
+        if handler is not None and self._is_plain:
+            touched = touched_by(self._kind, handler)
+        made = UNKNOWN
+        if not (self._pieces or self._copied):
+            every, flat = tuple(self._places), tuple(self._flat)
+            made = expectation(every, flat, names, touched)
+        self._expectations[handler] = made
+        return made
+
     def _keep(self, name: str, value: Any) -> None:
         """Keep what a field holds now."""
-        self._held[name] = self._known[self._places[name]] = value
+        self._known[self._places[name]] = value
         was_flat = name in self._flat
         if name in self._moving:
             if was_flat and type(value) in _FLAT:
@@ -153,14 +219,15 @@ class Before:
             self._keep_inside(name, value)
         if was_flat or name in self._flat:
             self._know()
+        self._expectations.clear()
 
     def _know(self) -> None:
         """Keep in one row what is compared: what fields hold, and copies of collections."""
-        held, flat = self._held, self._flat
-        self._known = [*held.values(), *flat.values()]
-        self._places = {name: place for place, name in enumerate(held)}
-        self._copies = {name: place for place, name in enumerate(flat, len(held))}
-        self._differing = _comparison(tuple(held), tuple(flat))
+        names, flat = self._places, self._flat
+        self._known[len(names) :] = flat.values()
+        self._copies = {name: place for place, name in enumerate(flat, len(names))}
+        self._differing = comparison(tuple(names), tuple(flat))
+        self._expectations.clear()
 
     def _keep_inside(self, name: str, value: Any) -> None:
         """Keep what is in a field that can change without being set."""
@@ -177,9 +244,8 @@ class Before:
         except Strange:
             self._copied[name] = _copy_of(value)
 
-    def _is_equal(self, name: str, value: Any) -> bool:
+    def _is_equal(self, name: str, value: Any, was: Any) -> bool:
         """Say whether another object in a field is the same data."""
-        was = self._held[name]
         kind, flat = type(value), self._flat.get(name)
         if kind is not type(was):
             return False
@@ -189,48 +255,18 @@ class Before:
 
     def _changed_inside(self) -> list[str]:
         """Return the fields of which something has changed inside, or may have."""
-        changed = [
-            name
-            for name, pieces in self._pieces.items()
-            if not all(piece.is_still() for piece in pieces)
-        ]
-        return changed + list(self._copied)
+        others = self._others
+        others.clear()
+        for name, pieces in self._pieces.items():
+            found = [piece for piece in pieces if not piece.is_still()]
+            if found:
+                others[name] = found
+        return [*others, *self._copied]
 
 
 def _are_told_apart(items: Any, others: Any) -> bool:
     kinds = map(type, items)
     return _TOLD_APART.issuperset(kinds) and _TOLD_APART.issuperset(map(type, others))
-
-
-@functools.cache
-def _comparison(
-    names: tuple[str, ...], flat: tuple[str, ...]
-) -> Callable[[dict[str, Any], list[Any]], Collection[str]]:
-    """Return what says which fields do not hold what is known, if any.
-
-    It is written for speed: each event is followed by one call of it. The function takes
-    the fields, and what is known: of each field in `names` the object, and of each in
-    `flat` what it held.
-    """
-    known = [f"a{number}" for number in range(len(names) + len(flat))]
-    tests = [f"f[{name!r}] is a{number}" for number, name in enumerate(names)]
-    for number, name in enumerate(flat, len(names)):
-        place = names.index(name)
-        tests[place] += f" and a{place} == a{number}"
-    unpack = f" ({', '.join(known)},) = k\n" if known else ""
-    looks = "".join(
-        f" if not ({test}): r.append({name!r})\n"
-        for name, test in zip(names, tests, strict=True)
-    )
-    space: dict[str, Any] = {}
-    # The names of fields, which Python has accepted as such.
-    exec(  # noqa: S102
-        f"def differing(f, k):\n{unpack} if {' and '.join(tests) or 'True'}: return ()\n"
-        f" r = []\n{looks} return r\n",
-        space,
-    )
-    made: Callable[[dict[str, Any], list[Any]], Collection[str]] = space["differing"]
-    return made
 
 
 def _copy_of(value: Any) -> Any:

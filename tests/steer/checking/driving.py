@@ -7,7 +7,9 @@ from typing import Any, TypeAlias
 
 import worldline as wl
 from worldline.model.events import Event
+from worldline.model.node import Handler
 from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.usercode.running import Series
 from worldline.steer.checking.immediate import ImmediateCheck
 from worldline.steer.snapshots.records import ChannelRecord, MemberRecord
 from worldline.worlds.companions import Beside, Instead
@@ -81,10 +83,18 @@ class Standing(Beside):
 
 
 class Judged:
-    """A direct world of which each event is judged, and undone where that is said."""
+    """A direct world of which each event is judged, and undone where that is said.
 
-    def __init__(self, world: DirectWorld, check: ImmediateCheck) -> None:
-        self.world, self.check = world, check
+    Parameters
+    ----------
+    quickly
+        Whether messages are judged as a host has them judged, in a series.
+    """
+
+    def __init__(
+        self, world: DirectWorld, check: ImmediateCheck, *, quickly: bool = False
+    ) -> None:
+        self.world, self.check, self._quickly = world, check, quickly
         system = world.system
         self.nodes = [Standing(world, node) for node in system.ids]
         self._before = [
@@ -112,16 +122,34 @@ class Judged:
         world.step(event, tuple(choices), charge=False, source=source)
         if world.failure is not None:
             return None
-        world.door.written = changed = before.changes()
-        instead = self.check.after(beside, event, world.door)
+        handler = self._handler(event)
+        world.door.written = changed = before.changes_after(handler)
+        instead = self._judged(beside, event)
         if instead is None:
-            before.renew(changed)
+            before.renew(changed, handler)
             return None
         before.put_back(world.nodes[beside.index])
         for cell, frozen in zip(world.cells, cells, strict=True):
             if cell is not None:
                 cell.restore(frozen)
         return instead
+
+    def _handler(self, event: Event) -> Handler | None:
+        """Return the only handler that an event can have run."""
+        if event.kind is not wl.Kind.DELIVER or event.part or event.node is None:
+            return None
+        kind = self.world.system.types[self.world.system.index[event.node]]
+        return kind.on.get(type(event.payload))
+
+    def _judged(self, beside: Standing, event: Event) -> Instead | None:
+        door = self.world.door
+        if not self._quickly or event.kind is not wl.Kind.DELIVER or event.part:
+            return self.check.after(beside, event, door)
+        assert event.peer is not None
+        vet = self.check.vetting(beside, lambda: None, lambda event: None)
+        with Series() as series:
+            said = vet(event.peer, event.payload, door, series)
+        return None if said is None else said[1]
 
 
 def record(

@@ -147,7 +147,7 @@ class Run:
         self.plainly = [not swallows(shape) for shape in shapes]
         self.known = Known(self.world, rng)
         self.check = ImmediateCheck(system, self.declared, neighbours=self.known)
-        self.judged = Judged(self.world, self.check)
+        self.judged = Judged(self.world, self.check, quickly=rng.random() < 0.5)
         self.todo = self.world.boot_events()
         self.past: list[tuple[Any, ...]] = []
 

@@ -19,6 +19,7 @@ from worldline.trace.journal.frames import (
     COUNTS,
     Extensions,
     MessageFrame,
+    in_one,
     numbers_of,
     split,
 )
@@ -156,8 +157,11 @@ def test_a_message_comes_back_as_it_was(
     [
         (COUNTS[0].pack(4, 9, 0), {1: 4, 3: 9, 2: 0}),
         (COUNTS[1].pack(4, 9, 8, 3), {1: 4, 3: 9, 2: 8, 7: 3}),
-        ((4 << 32) + 9, {1: 4, 3: 9}),
-        ((1 << 63) - 1, {1: (1 << 31) - 1, 3: (1 << 32) - 1}),
+        (in_one(4, 9, None), {1: 4, 3: 9}),
+        (in_one(4, 9, 4), {1: 4, 3: 9, 7: 4}),
+        (in_one(4, 9, 0), {1: 4, 3: 9, 7: 0}),
+        (in_one((1 << 20) - 1, 9, None), {1: (1 << 20) - 1, 3: 9}),
+        (in_one(3000, 9, 3000 - 2046), {1: 3000, 3: 9, 7: 3000 - 2046}),
         ({1: 4, 3: 9}, {1: 4, 3: 9}),
         (None, {}),
     ],
@@ -176,6 +180,13 @@ def test_numbers_of_another_size_are_malformed(size: int) -> None:
     packet = CODEC.packet(1, 3, 1, 2, "", Leaf(1), bytes(size))
     with pytest.raises(Malformed, match="something else beside it"):
         CODEC.frame(frame_of(packet))
+
+
+@pytest.mark.parametrize(
+    "said", [(1 << 20, 1, None), (3000, 1, 3000 - 2047), (1, 1 << 31, None)]
+)
+def test_numbers_for_which_one_has_no_room_have_none(said: Any) -> None:
+    assert in_one(*said) == -1
 
 
 @pytest.mark.parametrize("beside", [-1, 1 << 63, True, 1.0, "1", [1]])

@@ -30,7 +30,7 @@ from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.steer.checking.judge import NodeJudge
-from worldline.steer.checking.knowing import BEGINS, NOBODY, CheckedNode
+from worldline.steer.checking.knowing import BEGINS, NO_TIMERS, NOBODY, CheckedNode
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
@@ -154,6 +154,7 @@ class ImmediateCheck:
         if known is not None:
             one = self._one(beside)
             one.outdated, one.heard = known.outdated, known.heard
+            one.changes = known.changes
 
     def noticed(
         self, beside: Beside, peer: NodeId, life: int, numbers: Mapping[int, int]
@@ -164,6 +165,10 @@ class ImmediateCheck:
         the one that is known nor one that was on its way here.
         """
         self._one(beside).noticed(self._system.index[peer], life, numbers)
+
+    def numbers(self, beside: Beside, to: int) -> dict[int, int]:
+        """Return what to tell a node, by its index, of what was heard of others."""
+        return self._one(beside).changes.numbers(to)
 
     def ears(self, beside: Beside) -> Ears:
         """Return what hears the numbers beside messages in a life, as `noticed` does."""
@@ -202,12 +207,13 @@ class ImmediateCheck:
         one = self._ones[beside.me]
         judge = one.judge
         if written is None:
-            written = tuple(judge.readers_of_fields)
-        judge.fields_changed(written)
-        timers = one.timers
+            written = [*judge.readers_of_fields]
+        is_calm, timers = judge.stays_true(written), one.timers
         if effects.timers or event.kind is not Kind.DELIVER:
             one.note_timers(beside, event.kind, effects)
         if not judge.spoilt:
+            if is_calm:
+                _count(self.counts[beside.me], judge)
             return None
         against = self._judged(self.counts[beside.me], judge)
         return self._refused(one, event, against, written, timers) if against else None
@@ -235,7 +241,7 @@ class ImmediateCheck:
         ) -> tuple[Event, Instead] | None:
             written, timers = effects.written, one.timers
             assert written is not None
-            judge.fields_changed(written)
+            is_calm = judge.stays_true(written, series)
             if effects.timers:
                 one.note_timers(beside, Kind.DELIVER, effects)
             if judge.spoilt:
@@ -246,10 +252,17 @@ class ImmediateCheck:
                     if instead is not None:
                         refused(event)
                         return event, instead
+            elif is_calm:
+                _count(counts, judge)
             changed()
             return None
 
         return vet
+
+    def timers(self, me: NodeId) -> frozenset[PendingTimer]:
+        """Return the timers of a node that are set; the same object as long as they are."""
+        one = self._ones.get(me)
+        return NO_TIMERS if one is None else one.timers
 
     def verdicts(self, me: NodeId) -> tuple[StateVerdict, ...]:
         """Return what a node says of each property in its present state, in order."""
@@ -270,7 +283,7 @@ class ImmediateCheck:
             index = system.index[beside.me]
             stand = Standpoint(system, index, beside.node, self._reads)
             judge = NodeJudge(stand, self._properties, self.errors, self.stuck)
-            one = self._ones[beside.me] = CheckedNode(index, judge)
+            one = self._ones[beside.me] = CheckedNode(index, judge, len(system.ids))
             self.counts.setdefault(beside.me, CheckCounts())
             one.set_timers(frozenset(beside.timers))
         return one
@@ -280,9 +293,7 @@ class ImmediateCheck:
     ) -> list[JudgedProperty]:
         """Judge an event, and return the properties that are against it."""
         asked = judge.settle(series)
-        counts.checked += 1
-        for lacking in judge.unseen.values():  # `update` takes as long as all else
-            counts.lacking[lacking] += 1
+        _count(counts, judge)
         if not asked:
             return []
         return [whole for whole, before in asked if self._is_against(whole, before)]
@@ -337,3 +348,10 @@ def _unknown(against: list[JudgedProperty]) -> str:
     said = f"it would be unknown whether {names} {'are' if against[1:] else 'is'} true"
     lacking = dict.fromkeys(whole.lacks for whole in against if whole.lacks)
     return f"{said}: nothing is known of {', '.join(lacking)}" if lacking else said
+
+
+def _count(counts: CheckCounts, judge: NodeJudge) -> None:
+    """Count an event that was judged."""
+    counts.checked += 1
+    for lacking in judge.unseen.values():  # `update` takes as long as all else
+        counts.lacking[lacking] += 1

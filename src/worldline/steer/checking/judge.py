@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, final
 
+from worldline.model.data.values import ITSELF
 from worldline.model.errors import ModelError, Timeless
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
@@ -13,6 +14,7 @@ from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, cause, said
 from worldline.model.usercode.user_functions import defined_at
 from worldline.model.verdicts import UNSEEN
+from worldline.steer.checking.calm import CalmElements, Shows, calm_elements
 from worldline.steer.checking.questions import (
     FAILS,
     JudgedAnswer,
@@ -22,6 +24,7 @@ from worldline.steer.checking.questions import (
     JudgedQuestion,
 )
 from worldline.steer.checking.standpoint import Standpoint
+from worldline.worlds.kept import fresh
 
 NO_TIME = (
     "asks for the time or a gauge, which nobody knows beside a node: it is unseen there"
@@ -71,6 +74,8 @@ class NodeJudge:
         self.readers_of_others: dict[int, dict[JudgedQuestion, None]] = {}
         self._forms: dict[tuple[Pure, int], JudgedForm] = {}
         self._asked: list[tuple[JudgedQuestion, JudgedAnswer]] = []
+        # By fields, as long as nobody else reads any, and nobody says anything else.
+        self._calm: dict[Collection[str], CalmElements | None] = {}
         self._series = Series()
         self.wholes = [JudgedProperty(self, prop) for prop in properties]
         self.spoilt.update(dict.fromkeys(self.wholes))
@@ -81,6 +86,83 @@ class NodeJudge:
         if form is None:
             form = self._forms[function, arity] = JudgedForm(self, function, arity)
         return form
+
+    def read_field(self, question: JudgedQuestion, name: str) -> None:
+        """Take note of who reads a field of the node."""
+        readers = self.readers_of_fields.setdefault(name, {})
+        if question not in readers:
+            readers[question] = None
+            self.forget_calm()
+
+    def forget_calm(self) -> None:
+        """Look up anew who can be asked in one go."""
+        self._calm.clear()
+
+    def stays_true(self, names: Collection[str], within: Series | None = None) -> bool:
+        """Say whether all that reads some fields was asked, and is as true as before.
+
+        Otherwise all is as after `fields_changed`.
+
+        Parameters
+        ----------
+        within
+            A series that was entered already; None if none was.
+        """
+        calm = None if self.spoilt or self.stuck else self._calm_of(names)
+        if calm is None:
+            self.fields_changed(names)
+            return False
+        self._show(calm.shows)
+        if within is not None:
+            return self._agree(names, calm, within)
+        with self._series as series:
+            return self._agree(names, calm, series)
+
+    def _agree(
+        self, names: Collection[str], calm: CalmElements, series: Series
+    ) -> bool:
+        series.enter(_MARK)
+        activity.dispensable = activity.guarding = True
+        element = calm.elements[0]
+        try:
+            if activity.stop is None:
+                for element, function, view, nodes, may_say_nothing in calm.asked:  # noqa: B007
+                    said = function(view, *nodes)
+                    if said is not True and (said is not None or not may_say_nothing):
+                        break
+                else:
+                    if self._calm.get(names) is calm and activity.stop is None:
+                        return True  # and nothing that was asked is open
+        except (Exception, Diverged) as error:  # it is asked again, and fails again
+            if isinstance(activity.stop, Diverged):  # but not this one
+                self._note(element, error)
+        except BaseException as error:
+            raise cause(error) from None
+        finally:
+            activity.dispensable = activity.guarding = False
+            activity.stop = None
+            series.leave()
+        self.spoilt.update(dict.fromkeys(calm.elements))
+        return False
+
+    def _calm_of(self, names: Collection[str]) -> CalmElements | None:
+        if type(names) is not tuple:
+            return None
+        if names not in self._calm:
+            readers = self.readers_of_fields
+            self._calm[names] = calm_elements(self.stand, readers, names)
+        return self._calm[names]
+
+    def _show(self, shows: Shows) -> None:
+        """Let elements see what fields hold now."""
+        fields, shown = self.stand.node.__dict__, self.stand.shown
+        for name, views in shows:
+            value = fields[name]
+            if type(value) not in ITSELF:
+                value = fresh(value)
+            shown[name] = value
+            for own in views:
+                own[name] = value
 
     def fields_changed(self, names: Collection[str]) -> None:
         """Take note that fields of the node have changed, as far as anybody reads them."""
@@ -162,6 +244,7 @@ class NodeJudge:
         for question, before in reversed(self._asked):
             now, question.verdict = question.verdict, before
             if now is not before:
+                self.forget_calm()
                 question.tell(now)
         for question, _ in self._asked:
             if question.verdict is None:
@@ -192,11 +275,13 @@ class NodeJudge:
             activity.stop = None
         self._asked.append((question, before))
         if now is not before:
+            self.forget_calm()
             question.tell(before)
 
     def leave(self, question: JudgedQuestion) -> None:
         """Forget a question that nobody asks any more."""
         self.spoilt.pop(question, None)
+        self.forget_calm()
         for readers in self._readers():
             readers.pop(question, None)
 
@@ -235,6 +320,7 @@ class NodeJudge:
         self.errors.setdefault("a property", str(error))
         for question in list(self.spoilt):
             before, question.verdict = question.verdict, UNSEEN
+            self.forget_calm()
             question.tell(before)
         self.spoilt.clear()
 

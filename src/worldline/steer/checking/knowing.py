@@ -7,6 +7,7 @@ from typing import final
 
 from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import PendingTimer
+from worldline.steer.changes import HeardChanges
 from worldline.steer.checking.judge import NodeJudge
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import is_still_so
@@ -15,6 +16,8 @@ from worldline.worlds.companions import Beside, Effects
 
 NOBODY: Mapping[int, MemberRecord] = {}
 """What is known of other nodes where nothing is."""
+
+NO_TIMERS: frozenset[PendingTimer] = frozenset()
 
 BEGINS = frozenset({Kind.START, Kind.RESET, Kind.RESTART})
 """Events before which there is no state of this life."""
@@ -35,20 +38,23 @@ class CheckedNode:
     heard
         Of each peer, the life in which it sent what it sent last of all that has come, and
         the numbers beside that.
+    changes
+        What it has heard of others through third ones.
     has_to_learn
         Whether the last are others than when it learned.
     timers
         Those that are set.
     """
 
-    def __init__(self, index: int, judge: NodeJudge) -> None:
+    def __init__(self, index: int, judge: NodeJudge, count: int) -> None:
         self.index, self.judge = index, judge
+        self.changes = HeardChanges(index, count)
         self.given: Mapping[int, MemberRecord] = NOBODY
         self.records: Mapping[int, MemberRecord] = NOBODY
         self.outdated: dict[int, MemberRecord] = {}
         self.heard: dict[int, tuple[int, Extensions | None]] = {}
         self.has_to_learn = False
-        self.timers: frozenset[PendingTimer] = frozenset()
+        self.timers = NO_TIMERS
 
     def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
         """Take note of the numbers beside a message, unless a later one has come."""
@@ -66,6 +72,10 @@ class CheckedNode:
         record = self.records.get(peer)
         if record is not None and _is_later(record, self.index, life, numbers):
             self.supersede(peer)
+        if self.changes.hear(peer, life, numbers):
+            for other, known in self.records.items():
+                if self.changes.is_later(other, known):
+                    self.supersede(other)
 
     def supersede(self, peer: int) -> None:
         """Take note that what is known of a peer is so no more, until more is known."""
@@ -82,6 +92,9 @@ class CheckedNode:
             said = numbers_of(beside)
             if n in records and _is_later(records[n], self.index, life, said):
                 self.outdated[n] = records[n]
+        for n, record in records.items():
+            if self.changes.is_later(n, record):
+                self.outdated[n] = record
         self.records = {
             n: record for n, record in records.items() if n not in self.outdated
         }

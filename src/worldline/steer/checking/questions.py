@@ -41,6 +41,12 @@ class Judges(Protocol):
     readers_of_hidden: dict[JudgedQuestion, None]
     readers_of_others: dict[int, dict[JudgedQuestion, None]]
 
+    def read_field(self, question: JudgedQuestion, name: str) -> None:
+        """Take note of who reads a field of the node."""
+
+    def forget_calm(self) -> None:
+        """Look up anew who can be asked in one go."""
+
     def form(self, function: Pure, arity: int) -> JudgedForm:
         """Return a form, by its function and the number of nodes that this is given."""
 
@@ -89,7 +95,9 @@ class JudgedQuestion(ABC):
         self._judge, self._stand = judge, judge.stand
         self.verdict: JudgedAnswer = None
         self.view = View(judge.stand.system, self)
-        self.own: dict[str, Any] = self.view[judge.me].__dict__
+        # Which the view finds without a dict.
+        self.view._shown_node, self.view._shown = judge.me, self.view[judge.me]
+        self.own: dict[str, Any] = self.view._shown.__dict__
 
     @property
     @abstractmethod
@@ -120,7 +128,8 @@ class JudgedQuestion(ABC):
         if which == 2:
             mail = f"what is under way to {stand.name_of(index)}"
             if read.what == "present":
-                self.opens, stand.lacking, stand.holds_in_part = True, mail, False
+                stand.lacking, stand.holds_in_part = mail, False
+                self._open()
                 return False
             raise stand.lacks(mail)
         if index != stand.me:
@@ -132,7 +141,7 @@ class JudgedQuestion(ABC):
             judge.readers_of_hidden[self] = None
             return stand.own_hidden(read)
         name = read.detail[0]
-        judge.readers_of_fields.setdefault(name, {})[self] = None
+        judge.read_field(self, name)
         value = stand.own_field(read.detail)
         if len(read.detail) == 1:
             self.own[name] = value
@@ -153,9 +162,14 @@ class JudgedQuestion(ABC):
             raise self._stand.lacks("what fails")
         if type(said) is bool:
             return said
-        self.opens, stand = True, self._stand
+        stand = self._stand
         stand.lacking, stand.holds_in_part = form.lacking(), form.holds_in_part
+        self._open()
         return view._open((function, arity))
+
+    def _open(self) -> None:
+        self.opens = True
+        self._judge.forget_calm()
 
 
 @final
@@ -205,13 +219,19 @@ class JudgedProperty(JudgedQuestion):
 
 @final
 class JudgedElement(JudgedQuestion):
-    """An element of a ``for_each`` form."""
+    """An element of a ``for_each`` form.
+
+    Attributes
+    ----------
+    nodes
+        Those that its function is given.
+    """
 
     def __init__(
         self, judge: Judges, form: JudgedForm, nodes: tuple[NodeId, ...]
     ) -> None:
         super().__init__(judge)
-        self._form, self._nodes = form, nodes
+        self._form, self.nodes = form, nodes
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -221,13 +241,23 @@ class JudgedElement(JudgedQuestion):
     def name(self) -> str:
         return self.function.__name__
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether it is true, and asks nothing whose answer is open."""
+        return self.verdict is True and not self.opens
+
+    @property
+    def may_say_nothing(self) -> bool:
+        """Whether it agrees if its function returns nothing."""
+        return self._form.asserts
+
     def answer(self) -> StateVerdict:
         # Done for each element of which something has changed, so with few calls.
         if not self.opens:
             function, stand = self._form.function.function, self._stand
             stand.lacking = ""
             try:
-                held = function(self.view, *self._nodes)
+                held = function(self.view, *self.nodes)
             except AssertionError:
                 held = False
             except Unseen:
@@ -247,7 +277,7 @@ class JudgedElement(JudgedQuestion):
                 held = verdict(held, function, f"{self.name}, asked for each element,")
                 self._form.asserts = True  # or it would have been refused
                 return held
-        held = seen_for(self._form.function, self.view, self._nodes)
+        held = seen_for(self._form.function, self.view, self.nodes)
         self.lacks = self._stand.lacking
         return held
 

@@ -37,6 +37,8 @@ class Standpoint:
         Those of the node, by name.
     present
         The indices of the nodes that are known, in order.
+    shown
+        The fields of the node that were read since they changed, as they are shown.
     lacking
         What was asked for last of which nothing is known, in words.
     holds_in_part
@@ -55,7 +57,7 @@ class Standpoint:
         self._hidden = self._cell(me)
         self._records: dict[int, MemberRecord] = {}
         self._others: dict[int, tuple[Any, Hidden]] = {}
-        self._shown: dict[str, Any] = {}
+        self.shown: dict[str, Any] = {}
 
     def know(self, records: Mapping[int, MemberRecord]) -> list[int]:
         """Know these neighbours, and no others; return which are others than before."""
@@ -92,23 +94,23 @@ class Standpoint:
 
     def forget(self, name: str) -> None:
         """Read a field of the node anew, that has changed."""
-        self._shown.pop(name, None)
+        self.shown.pop(name, None)
 
     def read_anew(self, name: str) -> Any:
         """Return a field of the node that has changed, as `own_field` does."""
         value = self.node.__dict__[name]
         if type(value) not in ITSELF:
             value = fresh(value)
-        self._shown[name] = value
+        self.shown[name] = value
         return value
 
     def own_field(self, path: tuple[str, ...]) -> Any:
         """Return a field of the node; whoever changes it changes no node."""
         if len(path) == 1:
             name = path[0]
-            if name not in self._shown:
-                self._shown[name] = fresh(self.node.__dict__[name])
-            return self._shown[name]
+            if name not in self.shown:
+                self.shown[name] = fresh(self.node.__dict__[name])
+            return self.shown[name]
         return _field(self.node, path)
 
     def own_hidden(self, read: ColumnRead) -> Any:

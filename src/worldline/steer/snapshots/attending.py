@@ -32,13 +32,12 @@ from worldline.steer.snapshots.channels import (
 from worldline.steer.snapshots.log import CheckpointLog
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE, Unchanged
-from worldline.trace.journal.frames import COUNTS, SENT_BITS, Extensions, numbers_of
+from worldline.trace.journal.frames import COUNTS, Extensions, in_one, numbers_of
 from worldline.worlds.companions import Attention
 
 _SMALL, _LARGE = COUNTS
 
 _SIZE = _SMALL.size
-_SENT, _MOST = (1 << SENT_BITS) - 1, 1 << SENT_BITS - 1
 
 _SILENT_S = 0.001
 """Seconds for which a peer is not told again what was received of it: as long, what it has
@@ -145,8 +144,9 @@ class SnapshotAttention(Attention):
             ):
                 self._counted, channel.received = arrived, sent
                 channel.last = self.now
-                if received > channel.tail.received:
-                    self._acknowledge(peer, channel, 1, received)
+                tail = channel.tail
+                if tail.received < received < tail.first + len(tail.last):
+                    tail.received = received
                 channel.untold += new
                 if channel.untold > MOST_UNTOLD:
                     self._tell(peer, channel)
@@ -173,11 +173,11 @@ class SnapshotAttention(Attention):
             tail, channel.last, received = channel.tail, self.now, 0
             last = tail.begin(None if self._connects else self.now)
             last.append((None, part, message, True))
-            sent = tail.first
+            sent = tail.first + len(last) - 1
             if channel.is_told:
                 received, channel.untold = channel.received, 0
             if channel.reads == SILENCE:
-                self._be_silent(to, channel, number, since)
+                self._be_silent(to, channel, number, sent, since)
             if channel.reads and channel.is_introduced and not channel.beside:
                 try:
                     if since is None:
@@ -213,12 +213,11 @@ class SnapshotAttention(Attention):
         self, peer: int, life: int, beside: Extensions | None, arrived: int
     ) -> None:
         """Take note of a message, as one of `arrived`."""
-        self._settle(arrived - 1)
+        if self.quiet >= 0 or self.following >= 0:
+            self._settle(arrived - 1)
         channel, since = self._channels.get(peer), math.inf
         connection, in_life, received = 0, self._life, 0
-        if type(beside) is int:
-            number, sent = beside >> SENT_BITS, beside & _SENT
-        elif type(beside) is bytes:
+        if type(beside) is bytes:
             in_life = 1
             if len(beside) == _SIZE:
                 number, sent, received = _SMALL.unpack(beside)
@@ -230,8 +229,9 @@ class SnapshotAttention(Attention):
         else:
             said = numbers_of(beside).get
             number, sent, received = said(NUMBER, 0), said(SENT, 0), said(RECEIVED, 0)
-            connection, in_life = said(CONNECTION, 0), said(RECEIVED_LIFE, 1)
-            since = said(SINCE, math.inf)
+            since, connection = said(SINCE, math.inf), said(CONNECTION, 0)
+            if type(beside) is not int:
+                in_life = said(RECEIVED_LIFE, 1)
         self._counted = arrived
         if (
             channel is None
@@ -245,45 +245,34 @@ class SnapshotAttention(Attention):
             self._count(peer, life, beside)
             return
         channel.received, channel.last = sent, self.now
-        if received > channel.tail.received:
-            self._acknowledge(peer, channel, in_life, received)
+        tail = channel.tail
+        if tail.received < received < tail.first + len(tail.last):
+            tail.received = received
         if self.now >= channel.looked + LOOK_S:
+            self.told.pop(peer, None)
             channel.forget(self.now)
         channel.untold += 1
         if channel.untold > MOST_UNTOLD:
             self._tell(peer, channel)
-        self._expect(peer, channel, number)
+        self._expect(peer, channel, number, since)
         if self.ears is not None:
             self._listen(peer, life, beside, since)
 
     def _be_silent(
-        self, to: int, channel: Channel, number: int, since: int | None
+        self, to: int, channel: Channel, number: int, sent: int, since: int | None
     ) -> None:
-        """Say no more to a peer for a while than is said with the first message of a tail."""
-        tail = channel.tail
-        if self._connects:
-            # What it was last told is known to come before all else on the connection, but
-            # for messages to itself, which go over none.
-            if not channel.is_told or to == self._me:
-                return
-            self.told[to] = tail.last.append, None
-        elif since is None and max(number, tail.first) < _MOST:
-            following = count((number << SENT_BITS) + tail.first + 1)
-            self.told[to] = tail.last.append, following.__next__
+        """Say no more to a peer for a while than is said with a message of these numbers."""
+        keep = channel.tail.last.append
+        if not self._connects:
+            following = in_one(number, sent + 1, since)
+            if following >= 0:
+                self.told[to] = keep, count(following).__next__
+        # What it was last told is known to come before all else on the connection, but
+        # for messages to itself, which go over none.
+        elif channel.is_told and to != self._me:
+            self.told[to] = keep, None
         if self._next == math.inf:
             self._next = self.now + _SILENT_S
-
-    def _acknowledge(
-        self, peer: int, channel: Channel, life: int, received: int
-    ) -> None:
-        """Take note of what a peer has received, in a life of this node."""
-        tail = channel.tail
-        if (
-            life == self._life
-            and received < tail.first + len(tail.last)
-            and tail.acknowledge(received)
-        ):
-            self.told.pop(peer, None)
 
     def _tell(self, peer: int, channel: Channel) -> None:
         """Tell a peer what was received, unless it soon is with what is sent to it."""
@@ -338,15 +327,14 @@ class SnapshotAttention(Attention):
             and life == channel.life
         )
 
-    def _expect(self, peer: int, channel: Channel, number: int) -> None:
+    def _expect(self, peer: int, channel: Channel, number: int, since: float) -> None:
         """Take for granted what comes next, if it does in order, and need not be told of it."""
-        if self._connects:
-            if channel.reads != SILENCE:
-                return
-            self.quiet = peer
-        elif self.ears is None:
+        if not self._connects:
             self.sender, self.life = peer, channel.life
-            self.following = (number << SENT_BITS) + channel.received + 1
+            said = None if since == math.inf else int(since)
+            self.following = in_one(number, channel.received + 1, said)
+        elif channel.reads == SILENCE:
+            self.quiet = peer
         else:
             return
         self._heard = channel

@@ -330,10 +330,9 @@ class Channels:
     def acknowledge(self, peer: int, life: int, number: int, now: float) -> None:
         """Take note that a peer has received what was sent in a life, up to a number."""
         channel = self.of(peer)
-        is_mine = life == self.life and number <= channel.sent
-        if is_mine and channel.tail.acknowledge(number):
-            self.told.pop(peer, None)
-        channel.forget(now)
+        if life == self.life:
+            channel.tail.acknowledge(number)
+        self._forget(peer, channel, now)
 
     def untold(self, peer: int) -> tuple[int, int] | None:
         """Return what to tell a peer that was received: in its life, up to a number."""
@@ -377,7 +376,10 @@ class Channels:
         """Forget what is too old to matter."""
         self.settle()
         for peer, channel in self.by_peer.items():
-            last = channel.tail.last
-            channel.forget(now)
-            if channel.tail.last is not last:
-                self.told.pop(peer, None)
+            self._forget(peer, channel, now)
+
+    def _forget(self, peer: int, channel: Channel, now: float) -> None:
+        last = channel.tail.last
+        channel.forget(now)
+        if channel.tail.last is not last:  # nothing may be added to it any more
+            self.told.pop(peer, None)

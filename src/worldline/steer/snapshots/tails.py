@@ -7,7 +7,7 @@ number is known from that of the first one that was sent in the moment.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import final
 
 from worldline.steer.snapshots.records import UnreceivedMessage
@@ -31,11 +31,12 @@ class Tail:
         The number up to which the peer has said that it has received them.
     """
 
-    __slots__ = ("_kept", "first", "last", "received")
+    __slots__ = ("_kept", "_when", "first", "last", "received")
 
     def __init__(self) -> None:
         self.first, self.received = 1, 0
         self.last: list[SendEntry] = []
+        self._when: float | None = None
         # With the number of the first one, and when they were sent, if they are datagrams.
         self._kept: deque[tuple[int, list[SendEntry], float | None]] = deque()
 
@@ -52,35 +53,28 @@ class Tail:
         when
             When they are sent, if they are datagrams, which are not under way for ever.
         """
-        last, kept = self.last, self._kept
+        last = self.last
+        if last and when is not None and when == self._when:
+            return last
         if last:
             self._shorten()
             self.first += len(last)
             self.last = last = []
-        while kept and kept[0][0] + len(kept[0][1]) + MOST_TAIL <= self.first:
-            kept.popleft()
-        kept.append((self.first, last, when))
+        self._drop()
+        self._kept.append((self.first, last, when))
+        self._when = when
         return last
 
-    def acknowledge(self, number: int) -> bool:
-        """Forget messages up to a number; say whether none is left.
-
-        Nothing may be added then to what `begin` has returned.
-        """
-        if number > self.received:
+    def acknowledge(self, number: int) -> None:
+        """Take note that messages up to a number have been received."""
+        if self.received < number <= self.sent:
             self.received = number
-        kept = self._kept
-        while kept and kept[0][0] + len(kept[0][1]) <= number + 1:
-            kept.popleft()
-        if not kept:
-            self._end()
-        return not kept
 
     def forget(self, before: float) -> None:
-        """Forget datagrams that were sent before a time."""
-        kept = [one for one in self._kept if one[2] is None or one[2] >= before]
-        if len(kept) < len(self._kept):
-            self._keep(kept)
+        """Forget what has been received, and datagrams that were sent before a time."""
+        self._shorten()
+        self._drop()
+        self._keep([one for one in self._kept if one[2] is None or one[2] >= before])
 
     def lose(self) -> None:
         """Forget what went over a connection."""
@@ -96,14 +90,22 @@ class Tail:
             if number > after
         )
 
-    def _keep(self, kept: Iterable[tuple[int, list[SendEntry], float | None]]) -> None:
-        self._kept = deque(kept)
+    def _keep(self, kept: Sequence[tuple[int, list[SendEntry], float | None]]) -> None:
+        """Keep no others; nothing may be added any more to what is not kept."""
+        if len(kept) < len(self._kept):
+            self._kept = deque(kept)
         if not self._kept or self._kept[-1][1] is not self.last:
             self._end()
 
+    def _drop(self) -> None:
+        """Forget what has been received, or is too much."""
+        kept, end = self._kept, max(self.received, self.sent - MOST_TAIL)
+        while kept and kept[0][0] + len(kept[0][1]) <= end + 1:
+            kept.popleft()
+
     def _end(self) -> None:
         self.first += len(self.last)
-        self.last = []
+        self.last, self._when = [], None
 
     def _shorten(self) -> None:
         """Keep no more of the last ones than is remembered."""

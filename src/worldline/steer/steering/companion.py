@@ -235,11 +235,14 @@ class Steering(Companion):
     def vet(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
         if self._check is None:
             return None
-        me, instead = beside.me, self._check.after(beside, event, effects)
+        me, timers = beside.me, self._check.timers(beside.me)
+        instead = self._check.after(beside, event, effects)
         if instead is not None:
             self._undone(beside, event)
             return instead
-        self._unchanged[me].happened(event, effects, self.snapshots.number(me))
+        are_others = self._check.timers(me) is not timers
+        number = self.snapshots.number(me)
+        self._unchanged[me].happened(event, effects, number, timers=are_others)
         return None
 
     def seen(self, beside: Beside, event: Event) -> None:
@@ -253,6 +256,7 @@ class Steering(Companion):
             since = self._unchanged[beside.me].since(numbers[CHECKPOINT])
             if since is not None:
                 numbers[SINCE] = since
+            numbers |= self._check.numbers(beside, self._system.index[peer])
         return numbers
 
     def noticed(

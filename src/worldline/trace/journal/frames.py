@@ -25,12 +25,25 @@ LARGEST = 16 << 20
 COUNTS = Struct(">III"), Struct(">IIII")
 """The numbers 1, 3 and 2 beside a message, and perhaps 7, as nearly all have them."""
 
-SENT_BITS = 32
-"""Bits of the number 3 of a message in a number that says 1 and 3, the former before it."""
+_SENT_BITS, _SINCE_BITS, _MOST_BITS = 32, 11, 63
+"""Of the numbers 3, 7 and 1 beside a message in one integer, from the least bit on."""
 
 Extensions: TypeAlias = dict[int, int] | bytes | int
-"""Numbers that companions of hosts put beside a message: any, those of `COUNTS`, or 1 and 3
-in one number."""
+"""Numbers that companions of hosts put beside a message: any, those of `COUNTS`, or those
+of `in_one`."""
+
+
+def in_one(number: int, sent: int, since: int | None) -> int:
+    """Return the numbers 1, 3 and perhaps 7 beside a message in one integer.
+
+    The next message has the next integer, if the others are the same; -1 if there is no
+    room for one of them, or for many of the next messages.
+    """
+    back = 0 if since is None else number - since + 1
+    if back >> _SINCE_BITS or sent >> _SENT_BITS - 1:
+        return -1
+    made = (number << _SINCE_BITS | back) << _SENT_BITS | sent
+    return -1 if made >> _MOST_BITS else made
 
 
 def numbers_of(extensions: Extensions | None) -> dict[int, int]:
@@ -40,7 +53,10 @@ def numbers_of(extensions: Extensions | None) -> dict[int, int]:
     if isinstance(extensions, dict):
         return extensions
     if isinstance(extensions, int):
-        return {1: extensions >> SENT_BITS, 3: extensions & (1 << SENT_BITS) - 1}
+        rest, sent = divmod(extensions, 1 << _SENT_BITS)
+        number, back = divmod(rest, 1 << _SINCE_BITS)
+        said = {1: number, 3: sent}
+        return {**said, 7: max(number - back + 1, 0)} if back else said
     packed = COUNTS[len(extensions) // 16].unpack(extensions)
     return dict(zip((1, 3, 2, 7), packed, strict=False))
 

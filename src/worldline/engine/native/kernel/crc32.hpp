@@ -56,7 +56,7 @@ inline uint32_t crc32_by_tables(uint32_t crc, const uint8_t* from, size_t size) 
 // As `crc32_by_tables`, of a number of bytes that sixteen divides, and that is not 0.
 __attribute__((target("pclmul,sse4.1"))) inline uint32_t crc32_by_products(
     uint32_t crc, const uint8_t* from, size_t size) {
-    const auto load = [](const uint8_t* at) __attribute__((target("sse4.1"))) {
+    const auto load = [](const uint8_t* at) {
         return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
     };
     // Powers of x modulo the polynomial, bits reversed: section "Constants" of the paper.

@@ -1,0 +1,121 @@
+"""Changes of third nodes, of which a message tells that its sender has heard of them.
+
+If b tells a that it has something, and a then tells m, a checkpoint of b that m has from
+before says what b is no more, though b has never written to m. So beside a message stands
+of whom its sender has heard that they have changed, and after which checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import final
+
+from worldline.steer.snapshots.records import MemberRecord
+from worldline.steer.unchanged import CHECKPOINT, SINCE
+
+_ANYBODY, _FIRST = 15, 16
+"""Beside a message: the number of a checkpoint after which anybody may have changed, and
+the first number about a node: with twice its index added, that of its checkpoint after which
+it has, and behind it the life in which it has, if not 1."""
+
+_MOST = 32
+"""Nodes that a message tells of; of more it says that anybody may have changed."""
+
+_MOST_AHEAD = 1 << 32
+"""By how much a number may be greater than that of the sender: else it is a lie."""
+
+
+@final
+class HeardChanges:
+    """What one node has heard of changes of others.
+
+    Attributes
+    ----------
+    version
+        Greater whenever it has heard something new.
+    """
+
+    __slots__ = ("_anybody", "_count", "_direct", "_known", "_me", "_told", "version")
+
+    def __init__(self, me: int, count: int) -> None:
+        self._me, self._count = me, count
+        self._direct: dict[int, tuple[int, int]] = {}
+        self._told: dict[int, tuple[int, int]] = {}
+        self._known: dict[int, tuple[tuple[int, int], int]] = {}
+        self._anybody = -1
+        self.version = 0
+
+    def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> bool:
+        """Take note of the numbers beside a message; say whether third nodes have changed."""
+        number, since = numbers.get(CHECKPOINT), numbers.get(SINCE)
+        if number is None:
+            return False
+        self.heard_of(peer, life, number if since is None else since - 1)
+        if max(numbers) < _ANYBODY:
+            return False
+        is_news = False
+        for index, changed in _told_by(numbers):
+            if index >= self._count or changed[1] > number + _MOST_AHEAD:
+                continue
+            if index < 0 and changed[1] > self._anybody:
+                self._anybody, is_news = changed[1], True
+                self.version += 1
+            elif index not in (self._me, peer, -1) and changed > self._of(index):
+                self._told[index] = changed
+                self._note(index, changed)
+                is_news = True
+        return is_news
+
+    def heard_of(self, peer: int, life: int, number: int) -> None:
+        """Take note that a peer has changed after a checkpoint, as it tells by itself."""
+        changed = life, number
+        if changed > self._direct.get(peer, _NEVER):
+            self._direct[peer] = changed
+            self._note(peer, changed)
+
+    def is_later(self, index: int, record: MemberRecord) -> bool:
+        """Say whether a third node has changed after a checkpoint, as others have told."""
+        return self._of(index) >= (record.life, record.number) or (
+            self._anybody >= record.number
+        )
+
+    def numbers(self, to: int, after: int = 0) -> dict[int, int]:
+        """Return what to put beside a message to a node, of what was new after a version."""
+        if self.version <= after:
+            return {}
+        new = [
+            (index, changed)
+            for index, (changed, version) in self._known.items()
+            if version > after and index != to
+        ]
+        anybody = self._anybody
+        if len(new) > _MOST:
+            anybody = max(anybody, *(number for _, (_, number) in new))
+            new = []
+        numbers = {_ANYBODY: anybody} if anybody >= 0 else {}
+        for index, (life, number) in new:
+            numbers[_FIRST + 2 * index] = number
+            if life != 1:
+                numbers[_FIRST + 2 * index + 1] = life
+        return numbers
+
+    def _of(self, index: int) -> tuple[int, int]:
+        return self._told.get(index, _NEVER)
+
+    def _note(self, index: int, changed: tuple[int, int]) -> None:
+        known = self._known.get(index)
+        if known is None or changed > known[0]:
+            self.version += 1
+            self._known[index] = changed, self.version
+
+
+_NEVER = (0, -1)
+
+
+def _told_by(numbers: Mapping[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the nodes that a message tells of, -1 for anybody, and the life and number."""
+    if _ANYBODY in numbers:
+        yield -1, (0, numbers[_ANYBODY])
+    for key, value in numbers.items():
+        if key >= _FIRST and not (key - _FIRST) % 2:
+            yield (key - _FIRST) // 2, (numbers.get(key + 1, 1), value)
