@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 from worldline.loading.opening import SystemTarget, open_system
+from worldline.loading.predicates import with_predicates
 from worldline.model.data.identity import NodeId
 from worldline.model.faults import Faults
 from worldline.model.properties import PropertyKind
@@ -121,8 +122,8 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SteeredReport:
     at a rate, and faults are what loss, duplication and weather say; budgets of the
     system do not count. Same seed, same run.
 
-    With a mode, something stands beside the nodes that sees failures coming; see
-    docs/steering.md.
+    With a mode, something stands beside the nodes that sees failures coming: of the
+    properties that are judged, and no others. See docs/steering.md.
 
     Parameters
     ----------
@@ -140,10 +141,16 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SteeredReport:
         return _report(simulate_beside(opened, options, None), SteeringMode.OFF)
     latency = options.prediction_latency
     chosen = SteeringOptions.of(options, opened, latency=latency)
-    names = [prop.name for prop in opened.properties]
+    whole = opened
+    if options.predicates is not None:
+        whole, _ = with_predicates(opened, options.predicates)
+    asked = options.properties
+    names = [
+        prop.name for prop in whole.properties if asked is None or prop.name in asked
+    ]
 
     def beside(judged: Sequence[str] | None) -> SimulateReport:
-        make = partial(_beside, chosen, judged)
+        make = partial(_beside, chosen, names if judged is None else judged)
         return simulate_beside(opened, options, make, _told)
 
     report, left_out = without(names, names, beside)
@@ -156,14 +163,17 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SteeredReport:
     unseen = unseen_together(
         one.to_json() for run in report.beside for one in run.unseen
     )
-    judged = sum(prop.kind is PropertyKind.SAFETY for prop in opened.properties)
+    judged = sum(
+        prop.kind is PropertyKind.SAFETY and prop.name in {*names} - {*left_out}
+        for prop in whole.properties
+    )
     notes += notes_on(counts.to_json(), unseen, judged)
     notes += [f"{name} {NO_TIME}" for name in left_out]
     stubborn = dict.fromkeys(note for run in report.beside for note in run.notes)
     notes += list(stubborn)[:MOST_SHOWN]
     refusals = tuple(one for run in report.beside for one in run.refusals)
-    whole = dataclasses.replace(report, notes=(*report.notes, *notes), beside=())
-    return _report(whole, chosen.mode, counts, found, refusals, unseen)
+    told = dataclasses.replace(report, notes=(*report.notes, *notes), beside=())
+    return _report(told, chosen.mode, counts, found, refusals, unseen)
 
 
 def _report(
@@ -199,9 +209,10 @@ class _Told:
 
 
 def _beside(
-    options: SteeringOptions, judged: Sequence[str] | None, system: System, seed: int
+    options: SteeringOptions, judged: Sequence[str], system: System, seed: int
 ) -> tuple[Companion, ...]:
-    known = system if judged is None else judging(system, judged)
+    is_all = len(judged) == len(system.properties)
+    known = system if is_all else judging(system, judged)
     return (inline_steering(known, options, seed),)
 
 

@@ -17,6 +17,9 @@ _FEW = 20
 
 _HOW_TO_SEE = 'see "What a node sees of a property" in docs/steering.md'
 
+NO_CLOCK = "the time or a gauge"
+"""That of which nothing is ever known beside a node."""
+
 _NOTHING_JUDGED = (
     "no event could be judged at once: the node at which it happened never knew all that "
     f"the properties read of others; {_HOW_TO_SEE}"
@@ -196,7 +199,11 @@ def notes_on(
             "property was false, as it would have been unknown whether one is true: nodes "
             "may be kept from going on by --on-unseen refuse"
         )
-    blind = [one for one in unseen if checked and 10 * one.blind() >= 9 * checked]
+    blind = [
+        one
+        for one in unseen
+        if checked and 10 * one.blind() >= 9 * checked and {*one.lacking} != {NO_CLOCK}
+    ]
     if judged and sum(one.blind() >= checked for one in blind) >= judged:
         yield _NOTHING_JUDGED
     elif checked > _FEW:

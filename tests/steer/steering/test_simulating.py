@@ -314,3 +314,47 @@ def test_a_property_that_asks_for_the_time_is_left_out_and_named(mode: Any) -> N
     assert all(one.property != "nobody_is_late" for one in report.predictions)
     if mode == "predict":
         assert report.predictions
+
+
+EARLY = """
+import worldline as wl
+
+@wl.safety
+def it_is_early(view):
+    return view.time < 1000
+"""
+
+
+@pytest.mark.parametrize("mode", ["predict", "check", "steer"])
+def test_a_predicate_that_asks_for_the_time_is_left_out_and_named(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "early.py").write_text(EARLY, encoding="utf-8")
+    report = simulated("streams", mode, tmp_path, predicates=tmp_path / "early.py")
+    assert [row.name for row in report.properties] == ["one_holder", "it_is_early"]
+    (named,) = [note for note in report.notes if "it_is_early" in note]
+    assert "asks for the time or a gauge" in named
+    counts = report.steering
+    assert (counts.predicted > 0) is (mode != "check"), "of the others"
+    assert (counts.refused > 0) is (mode == "check")
+    assert not any("could be judged" in note for note in report.notes)
+
+
+def test_the_properties_that_are_chosen_steer_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "early.py").write_text(EARLY, encoding="utf-8")
+    for mode in ("check", "steer"):
+        report = simulated(
+            "streams",
+            mode,
+            tmp_path,
+            predicates=tmp_path / "early.py",
+            properties=["it_is_early"],
+        )
+        assert report.refused_in_all == report.steering.predicted == 0
+        assert report.verdict is Verdict.UNKNOWN
+    with pytest.raises(wl.UsageError, match="has no property 'early'"):
+        simulated("streams", "check", tmp_path, properties=["early"])

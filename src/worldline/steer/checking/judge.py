@@ -24,11 +24,10 @@ from worldline.steer.checking.questions import (
     JudgedQuestion,
 )
 from worldline.steer.checking.standpoint import Standpoint
+from worldline.worlds.beside_report import NO_CLOCK
 from worldline.worlds.kept import fresh
 
-NO_TIME = (
-    "asks for the time or a gauge, which nobody knows beside a node: it is unseen there"
-)
+NO_TIME = f"asks for {NO_CLOCK}, which nobody knows beside a node: it is unseen there"
 """Why a property is of no use there, behind its name."""
 
 
@@ -265,7 +264,7 @@ class NodeJudge:
                 now = question.answer()
         except Timeless as error:  # nobody here knows the time of a run
             self._note(question, error)
-            now = UNSEEN
+            question.lacks, now = NO_CLOCK, UNSEEN
         except (Exception, Diverged) as error:
             self._note(question, error)
             now = FAILS
