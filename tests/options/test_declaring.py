@@ -234,6 +234,13 @@ def test_the_command_refuses_as_the_function_does():
     assert "depth has no meaning" in refusal(run("walk", "zoo:toy", "--depth", "6"))
 
 
+@pytest.mark.parametrize("verb", ["simulate", "run"])
+def test_a_command_names_what_it_refuses_as_it_is_called_there(verb: str):
+    given = ("--mode", "check", "--prediction-states", "9", "--seconds", "1")
+    said = refusal(run(verb, "zoo:toy", *given))
+    assert said.startswith("--prediction-states has no meaning with mode check")
+
+
 class Counted(VerbOptions):
     """Not a dataclass: inherits none but the base's options."""
 

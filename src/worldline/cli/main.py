@@ -237,6 +237,8 @@ def _refuse_null(given: list[str]) -> None:
 def _refuse(error: WorldlineError) -> int:
     """Report what is wrong with the arguments, the files or the user's code."""
     text = str(error) if error.has_lines else one_line(str(error))
+    if isinstance(error, UsageError) and error.flag:
+        text = error.flag + text.removeprefix(error.option)
     _say(f"worldline: error: {text}")
     return BAD_INPUT
 

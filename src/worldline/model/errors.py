@@ -72,7 +72,17 @@ class WorldlineError(Exception):
 
 
 class UsageError(WorldlineError, ValueError):
-    """The caller asked for something that does not exist or cannot be combined."""
+    """The caller asked for something that does not exist or cannot be combined.
+
+    Attributes
+    ----------
+    option, flag
+        The option that the message begins with, as functions and as commands call it;
+        empty if it begins with none.
+    """
+
+    option = ""
+    flag = ""
 
 
 class InputError(UsageError):

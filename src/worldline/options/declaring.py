@@ -209,7 +209,10 @@ class VerbOptions:
         """
         for name in names:
             if name in self.given:
-                raise UsageError(f"{name} {why}", remedy=remedy or "leave it out")
+                error = UsageError(f"{name} {why}", remedy=remedy or "leave it out")
+                flags = {one.name: one.flag for one in options_of(type(self))}
+                error.option, error.flag = name, flags.get(name) or ""
+                raise error
 
 
 class Option(NamedTuple):
