@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from tests.steer import words
 
 import worldline as wl
 from worldline.loading.loader import load
+from worldline.trace.format import write
 
 PROPERTY = "few_words_are_bad"
 FILE = Path(words.__file__)
@@ -131,6 +133,84 @@ def test_faults_of_predictions_may_come_from_python(
     asyncio.run(main())
 
 
+@wl.node
+class Mute(words.Talker):
+    """Says nothing of its own."""
+
+
+def _changed(**changes: Any) -> wl.System:
+    return words.system().replace(**changes)
+
+
+def _mutes() -> dict[wl.NodeId, Any]:
+    return {words.A: Mute(words.B), words.B: Mute(words.A)}
+
+
+def _begun() -> dict[wl.NodeId, Any]:
+    return {words.A: words.Talker(words.B, good=1), words.B: words.Talker(words.A)}
+
+
+def _scripted() -> list[Any]:
+    return [wl.script(words.B, [wl.invoke(words.Talker.say, True)])]
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (
+            lambda: load("zoo:toy", {}),
+            "for words, and the host runs toy: a is a Peer, and no Talker",
+        ),
+        (lambda: _changed(network=wl.streams(buffer=2)), "its network is another"),
+        (lambda: _changed(workload=_scripted()), "b has other calls to make"),
+        (lambda: _changed(nodes=_begun()), "a begins in another state"),
+        (lambda: _changed(nodes=_mutes(), workload=[]), "a is a Mute, and no Talker"),
+    ],
+)
+def test_a_host_of_another_system_is_refused(made: Callable[[], wl.System], said: str):
+    async def main() -> None:
+        async with wl.steered(words.system, mode="check") as companions:
+            wl.Host(made(), companions=companions)
+
+    with pytest.raises(wl.UsageError, match=said):
+        asyncio.run(main())
+
+
+def test_other_faults_and_properties_may_be_those_of_the_host():
+    async def main() -> None:
+        async with wl.steered(words.system, mode="check") as companions:
+            changed = _changed(properties=[], faults=wl.Faults())
+            wl.Host(changed, companions=companions)
+
+    asyncio.run(main())
+
+
+def test_who_has_no_companions_is_told_how_to_have_them():
+    async def main() -> None:
+        async with wl.Host(words.system()) as host:
+            with pytest.raises(wl.UsageError, match=r"companions of wl.steered"):
+                await host.snapshot(words.A)
+
+    asyncio.run(main())
+
+
+def test_a_snapshot_in_memory_is_no_place_to_begin_and_it_is_said_what_to_do(
+    tmp_path: Path,
+):
+    async def main() -> Any:
+        async with (
+            wl.steered(words.system, mode="check") as companions,
+            wl.Host(words.system(), companions=companions) as host,
+        ):
+            return await host.snapshot(words.A)
+
+    trace = asyncio.run(main())
+    with pytest.raises(wl.UsageError, match=r"worldline.trace.format.write\(trace"):
+        wl.predict(words.system, from_=trace)
+    write(trace, tmp_path / "now.wl")
+    wl.predict(words.system, from_=tmp_path / "now.wl", max_states=10, traces=False)
+
+
 def test_without_a_mode_nothing_stands_beside_nodes():
     async def main() -> None:
         async with wl.steered(words.system(), mode="off") as companions:
@@ -144,6 +224,12 @@ def test_without_a_mode_nothing_stands_beside_nodes():
     [
         (FILE, {}, "would be loaded once more, with other classes"),
         (words.system(), {}, "nothing can predict for words: it has no target"),
+        (
+            lambda: words.timed().replace(),
+            {},
+            "stands in a module, by itself: no lambda",
+        ),
+        (functools.partial(words.system), {}, r"as parameters=\{...\}"),
         (words.system, {"mode": "on"}, "mode 'on' is unknown"),
         (words.system, {"mode": "off", "gather_every": 1}, "no meaning with mode off"),
         (words.system, {"predicting": ["c"]}, "c is no node of words"),

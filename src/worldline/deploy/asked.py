@@ -46,7 +46,7 @@ class Refuses(Protocol):
         """Return what it could not judge, as `UnseenProperty.to_json` does."""
 
 
-Told: TypeAlias = dict[str, list[dict[str, Any]]]
+ToldBeside: TypeAlias = dict[str, list[dict[str, Any]]]
 """What companions tell, as JSON data: ``predictions``, ``refusals`` and ``unseen``."""
 
 
@@ -63,7 +63,8 @@ def gatherer(companions: Iterable[Companion]) -> Gathers:
             return one
     raise UsageError(
         "nothing beside the nodes of this host gathers snapshots",
-        remedy="run them with --mode predict, check or steer",
+        remedy="give the host the companions of wl.steered(...); or on a command line, "
+        "run them with --mode predict, check or steer",
     )
 
 
@@ -76,9 +77,9 @@ def counted_beside(companions: Iterable[Companion], node: NodeId) -> dict[str, i
     return counted
 
 
-def told_by(companions: Iterable[Companion]) -> Told:
+def told_by(companions: Iterable[Companion]) -> ToldBeside:
     """Return what companions tell of a run."""
-    told: Told = {"predictions": [], "refusals": [], "unseen": []}
+    told: ToldBeside = {"predictions": [], "refusals": [], "unseen": []}
     for one in companions:
         if isinstance(one, Foresees):
             told["predictions"] += map(dict, one.foreseen())
@@ -88,7 +89,7 @@ def told_by(companions: Iterable[Companion]) -> Told:
     return told
 
 
-def told_together(several: Iterable[Told]) -> Told:
+def told_together(several: Iterable[ToldBeside]) -> ToldBeside:
     """Return what was told in several lives, or beside several nodes."""
     together = told_by(())
     for told in several:

@@ -37,7 +37,7 @@ from worldline.model.system import System
 from worldline.model.usercode.user_errors import spelt
 from worldline.trace.journal.codec import Codec
 from worldline.trace.records import Trace
-from worldline.worlds.companions import Companion
+from worldline.worlds.companions import Companion, fitting
 
 
 @final
@@ -86,7 +86,7 @@ class Host:
     Raises
     ------
     UsageError
-        If the system cannot be deployed, or not like this.
+        If the system cannot be deployed, or not like this; or a companion is for another.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Host:
             contents=contents,
         )
         self._returns, self._every = on_failure == "restart", every
-        self._weather, self._companions = weather, tuple(companions)
+        self._weather, self._companions = weather, fitting(companions, system)
         self._limits, self._clock = limits or LinkLimits(), clock
         self._say = say or told_to_stderr
         self._runners: dict[NodeId, NodeRunner] = {}

@@ -31,12 +31,15 @@ class Foreseen:
     steps
         How many steps it is away.
     action
-        What was done about it.
+        What was done about it: ``reported``, nothing, as the mode is ``predict``;
+        ``filter``, what leads there is refused; ``unhelpful``, nothing, as no filter
+        avoids it; ``elsewhere``, nothing here, as no step of this node can be refused.
     kind, part, name
         Of the first of these steps that runs a handler of this node: the kind of the
-        event by its name, such as ``deliver``, the part that it belongs to, and the
-        message's class, the timer's, the call's or the error's name. The kind is None if
-        there is no such step.
+        event by its name, which is ``deliver``, ``timer``, ``call``, ``transport_error``,
+        ``start``, ``reset`` or ``restart``; the part that it belongs to; and the message's
+        class, the timer's, the call's or the error's name. The kind is None if there is
+        no such step.
     peer
         The sender of that message, or whom that error is about.
     """

@@ -46,8 +46,13 @@ class Prefix(NamedTuple):
     step: int | None = None
 
     @classmethod
-    def of(cls, place: StrPath | Prefix) -> Prefix:
+    def of(cls, place: StrPath | Prefix | Trace) -> Prefix:
         """Return what a path means, or ``TRACE:STEP``; a file of that name comes first.
+
+        Raises
+        ------
+        UsageError
+            If it is no path, or of no step.
 
         Examples
         --------
@@ -56,6 +61,12 @@ class Prefix(NamedTuple):
         """
         if isinstance(place, Prefix):
             return place
+        if isinstance(place, Trace):
+            raise UsageError(
+                "from_ takes a file, and this is a trace in memory",
+                remedy="write it first: worldline.trace.format.write(trace, 'now.wl'), "
+                "then from_='now.wl'",
+            )
         check_path("from_", place)
         text = os.fspath(place)
         match = _WITH_STEP.fullmatch(text)

@@ -104,6 +104,14 @@ def steered(
             remedy="give the function that makes the system",
         )
     opened = open_system(system, options.parameters)
+    if options.predicts and (opened.origin is None or not opened.origin.target):
+        raise UsageError(
+            f"nothing can predict for {opened.name}: it has no target by which another "
+            "process could load it",
+            remedy="give a function that stands in a module, by itself: no lambda, no "
+            "partial, and no System; and what it is called with as parameters={...}. Or "
+            "use the mode check, which predicts nothing",
+        )
     nodes = opened.ids if options.nodes is None else tuple(options.nodes)
     return companions_for(opened, nodes, options, options.say or told_to_stderr)
 

@@ -27,7 +27,7 @@ class SnapshotRequests(Companion):
     counts
         Returns what was counted beside a node.
     told
-        Returns what was told by name, as JSON data: see `worldline.deploy.asked.Told`.
+        Returns what was told by name, as JSON data: see `worldline.deploy.asked.ToldBeside`.
     """
 
     def __init__(

@@ -173,8 +173,10 @@ def said_of(
     if in_all > MOST_SHOWN:
         kept = "" if in_all == len(refusals) else f" has the first {len(refusals):,}"
         yield f"... and {in_all - MOST_SHOWN:,} more; {'' if kept else 'see '}--json{kept}"
-    if unseen and unseen[0].blind():
-        yield f"unseen {unseen[0]}"
+    for one in unseen:
+        if one.blind() and {*one.lacking} != {NO_CLOCK}:  # of which a note says more
+            yield f"unseen {one}"
+            break
 
 
 def refused_in_all(counts: Mapping[str, int]) -> int:

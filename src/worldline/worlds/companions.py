@@ -23,6 +23,7 @@ from typing import Any, Protocol, TypeAlias
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.semantics.hidden import PendingTimer
+from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.trace.journal.frames import Extensions
 
@@ -244,6 +245,15 @@ class Companion:
     name = ""
     vets = False
 
+    def fits(self, system: System) -> None:
+        """Refuse a system whose nodes it cannot stand beside.
+
+        Raises
+        ------
+        UsageError
+            If it was made for another one.
+        """
+
     def joined(self, beside: Beside) -> None:
         """Take note that a life of a node begins, before its start handler runs."""
 
@@ -292,6 +302,19 @@ class Companion:
 
     def heard(self, beside: Beside, peer: NodeId, body: bytes) -> None:
         """Take a control frame from the companion of this name beside a peer."""
+
+
+def fitting(companions: Sequence[Companion], system: System) -> tuple[Companion, ...]:
+    """Return companions, all of which can stand beside the nodes of a system.
+
+    Raises
+    ------
+    UsageError
+        If one was made for another system.
+    """
+    for one in companions:
+        one.fits(system)
+    return tuple(companions)
 
 
 def overriding(companions: Sequence[Companion], name: str) -> list[Companion]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, final
 
-from worldline.deploy.asked import Told, told_by
+from worldline.deploy.asked import ToldBeside, told_by
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.forecast import Forecast
@@ -131,7 +131,7 @@ class LocalNodes:
         """Return the counts of each."""
         return [self._host.counts(node) for node in self._plan.nodes]
 
-    def told(self) -> Told:
+    def told(self) -> ToldBeside:
         """Return what the companions tell."""
         return told_by(self.companions)
 

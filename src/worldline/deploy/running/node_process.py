@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, final
 
-from worldline.deploy.asked import Told, told_together
+from worldline.deploy.asked import ToldBeside, told_together
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.running.channel import GRACE_S, WATCHED, spelt
 from worldline.deploy.running.report import counts_of, in_all
@@ -72,7 +72,7 @@ class NodeProcess:
         self._has_begun = self._is_killed = self._is_ending = False
         self._is_refused = False
         self._before: list[NodeCounts] = []
-        self._told: list[Told] = []
+        self._told: list[ToldBeside] = []
         self._now = NodeCounts(node=node.name)
 
     @property
@@ -86,7 +86,7 @@ class NodeProcess:
         return in_all(self.node.name, [*self._before, self._now])
 
     @property
-    def told(self) -> Told:
+    def told(self) -> ToldBeside:
         """What was told beside it, in all its lives."""
         return told_together(self._told)
 

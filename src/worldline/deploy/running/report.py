@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, final
 
-from worldline.deploy.asked import Told
+from worldline.deploy.asked import ToldBeside
 from worldline.deploy.counts import NodeCounts
 from worldline.model.counts import counted
 from worldline.worlds.beside_report import (
@@ -135,7 +135,7 @@ class RunOutcome(NamedTuple):
     counts: list[NodeCounts]
     befell: Mapping[WeatherEvent, bool]
     error: Exception | None
-    told: Told
+    told: ToldBeside
     began: float = 0.0
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import Any, final
 
-from worldline.deploy.asked import Told
+from worldline.deploy.asked import ToldBeside
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.driving import Driver, ScriptKey
 from worldline.deploy.running.channel import ChannelLine, ParentChannel, conditions_of
@@ -28,7 +28,7 @@ class WatchedNode:
             asyncio.get_running_loop().create_future()
         )
         self._nodes: LocalNodes | None = None
-        self._told: Told = {}
+        self._told: ToldBeside = {}
 
     async def run(self) -> list[NodeCounts]:
         """Run the node until it stops, or nobody watches any more."""

@@ -19,6 +19,7 @@ from worldline.model.filters import EventFilter
 from worldline.model.system import System
 from worldline.search.predicting.paths import KnownPath
 from worldline.steer.checking.immediate import ImmediateCheck
+from worldline.steer.fitting import refuse_another
 from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
@@ -184,6 +185,9 @@ class Steering(Companion):
             yield from self._check.errors.values()
 
     # --------------------------------------------------------------- what it is told
+
+    def fits(self, system: System) -> None:
+        refuse_another(self._system, system)
 
     def joined(self, beside: Beside) -> None:
         me = beside.me
