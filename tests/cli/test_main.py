@@ -98,6 +98,10 @@ def test_the_help_imports_nothing_heavy(option: str, tmp_path: Path):
         (["zoo", "list", "--all"], "arguments: --all; see 'worldline zoo list --help'"),
         (["--all", "zoo", "list"], "arguments: --all; see 'worldline --help'"),
         (["check", "zoo:toy", "--max-dep", "3"], "unrecognized arguments: --max-dep"),
+        (
+            ["show", "lock-run", "lock.py"],
+            "unrecognized arguments: lock.py (did you mean --target lock.py?)",
+        ),
         (["zoo"], "required: VERB; see 'worldline zoo --help'"),
         (["replay"], "required: TRACE"),
         (["show", "x.wl", "--dot", "--mermaid"], "not allowed with argument --dot"),

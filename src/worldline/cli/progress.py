@@ -90,6 +90,11 @@ def line(progress: Progress) -> str:
     ... )
     '1,200 states, 600/s, depth 7, frontier 90, 42 MiB, 2 s'
     """
+    if progress.virtual_seconds is not None:
+        return (
+            f"{progress.virtual_seconds:,.1f} virtual seconds, "
+            f"{progress.memory_mb:,.0f} MiB, {progress.seconds:,.0f} s"
+        )
     if progress.walks:
         rate = progress.walk_steps / progress.seconds if progress.seconds > 0 else 0.0
         states = ""

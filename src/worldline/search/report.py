@@ -26,6 +26,8 @@ class Progress:
         Random walks that were made, and the events on them.
     local_states
         States of single nodes that random runs have come by, or are a step away.
+    virtual_seconds
+        How far the run is that goes on, where something stands beside its nodes; else None.
     """
 
     states: int
@@ -38,6 +40,7 @@ class Progress:
     walks: int = 0
     walk_steps: int = 0
     local_states: int = 0
+    virtual_seconds: float | None = None
 
 
 @final

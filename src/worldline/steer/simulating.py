@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import os
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, final
 
+from worldline.engine.room import memory_mb
 from worldline.loading.opening import SystemTarget, open_system
 from worldline.loading.predicates import with_predicates
 from worldline.model.data.identity import NodeId
@@ -24,6 +27,7 @@ from worldline.search.simulating.options import SimulateOptions
 from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.simulate import simulate_beside
 from worldline.steer.checking.judge import NO_TIME
+from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.findings import FoundOften
@@ -40,6 +44,9 @@ from worldline.worlds.beside_report import (
     unseen_together,
 )
 from worldline.worlds.companions import Companion
+
+_SHOWN_EVERY_S = 0.1
+"""Seconds between two times that it is shown how far a run is."""
 
 
 @final
@@ -150,7 +157,8 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SteeredReport:
     ]
 
     def beside(judged: Sequence[str] | None) -> SimulateReport:
-        make = partial(_beside, chosen, names if judged is None else judged)
+        shown = None if options.progress is None else _HowFar(options.progress)
+        make = partial(_beside, chosen, names if judged is None else judged, shown)
         return simulate_beside(opened, options, make, _told)
 
     report, left_out = without(names, names, beside)
@@ -209,11 +217,51 @@ class _Told:
 
 
 def _beside(
-    options: SteeringOptions, judged: Sequence[str], system: System, seed: int
+    options: SteeringOptions,
+    judged: Sequence[str],
+    shown: _HowFar | None,
+    system: System,
+    seed: int,
 ) -> tuple[Companion, ...]:
     is_all = len(judged) == len(system.properties)
+    if shown is not None:
+        shown.begin()
     known = system if is_all else judging(system, judged)
-    return (inline_steering(known, options, seed),)
+    return (inline_steering(known, options, seed, taken=shown),)
+
+
+@final
+class _HowFar:
+    """Shows how far a run is, as predictions take their time; of one process alone."""
+
+    def __init__(self, progress: Callable[[Progress], None]) -> None:
+        self._progress, self._process = progress, os.getpid()
+        self._began = self._last = time.monotonic()
+        self._latest = 0.0
+
+    def begin(self) -> None:
+        """Take note that another run begins."""
+        self._latest = 0.0
+
+    def __call__(self, snapshot: NeighbourhoodSnapshot) -> None:
+        """Show it, if it is some time since the last time."""
+        now = time.monotonic()
+        # Of when a snapshot was begun: that of a slow one is older than others were.
+        self._latest = max(self._latest, snapshot.time)
+        if now - self._last < _SHOWN_EVERY_S or os.getpid() != self._process:
+            return
+        self._last = now
+        self._progress(
+            Progress(
+                states=0,
+                generated=0,
+                depth=0,
+                frontier=0,
+                seconds=now - self._began,
+                memory_mb=memory_mb(),
+                virtual_seconds=self._latest,
+            )
+        )
 
 
 def _told(companions: Sequence[Companion]) -> _Told:

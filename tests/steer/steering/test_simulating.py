@@ -9,7 +9,9 @@ import pytest
 from tests.steer.steering.holders import system
 
 import worldline as wl
+from worldline.cli.progress import line
 from worldline.model.verdicts import Verdict
+from worldline.steer import simulating
 from worldline.steer.simulating import SteeredReport
 from worldline.trace.format import read
 
@@ -358,3 +360,16 @@ def test_the_properties_that_are_chosen_steer_and_no_others(
         assert report.verdict is Verdict.UNKNOWN
     with pytest.raises(wl.UsageError, match="has no property 'early'"):
         simulated("streams", "check", tmp_path, properties=["early"])
+
+
+def test_it_is_shown_how_far_a_run_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulating, "_SHOWN_EVERY_S", 0.0)
+    shown: list[wl.Progress] = []
+    simulated("streams", "check", tmp_path, progress=shown.append)
+    times = [t for one in shown if (t := one.virtual_seconds) is not None]
+    assert len(times) > 10
+    assert times == sorted(times)
+    assert times[-1] <= 60
+    assert line(shown[0]).startswith(f"{times[0]:.1f} virtual seconds, ")

@@ -70,6 +70,7 @@ def inline_steering(
     options: SteeringOptions,
     seed: int,
     predictions: SnapshotPredictions | None = None,
+    taken: Callable[[NeighbourhoodSnapshot], None] | None = None,
 ) -> Steering:
     """Return what stands beside the nodes of a simulation, and does what options say.
 
@@ -77,9 +78,11 @@ def inline_steering(
     ----------
     predictions
         Made with the same options, where other runs have asked for some already.
+    taken
+        Takes each snapshot, whatever becomes of it.
     """
     predictor: InlinePredictor | None = None
     if options.mode.predicts:
         forecaster = Forecaster(system, options, predictions)
         predictor = InlinePredictor(forecaster, options.latency)
-    return Steering(system, options, predictor, Findings(seed))
+    return Steering(system, options, predictor, Findings(seed), taken)
