@@ -11,14 +11,13 @@ from tests.steer import relaying
 import worldline as wl
 from worldline.steer.changes import HeardChanges
 from worldline.steer.snapshots.channels import NUMBER
-from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE
 
 A, B, C = range(3)
 
 
-def of(number: int, life: int = 1) -> MemberRecord:
-    return MemberRecord(number, life, (), (), (), 0, (), {})
+def of(number: int, life: int = 1) -> tuple[int, int]:
+    return life, number
 
 
 def heard(me: int, *heard_from: tuple[int, int, dict[int, int]]) -> HeardChanges:
@@ -31,26 +30,26 @@ def heard(me: int, *heard_from: tuple[int, int, dict[int, int]]) -> HeardChanges
 def test_a_change_is_passed_on_with_the_checkpoint_after_which_it_was():
     at_a = heard(A, (B, 1, {NUMBER: 7}))
     at_c = heard(C, (A, 1, {NUMBER: 8, **at_a.numbers(C)}))
-    assert at_c.is_later(B, of(7))
-    assert at_c.is_later(B, of(3))
-    assert not at_c.is_later(B, of(8))
-    assert not at_c.is_later(A, of(8)), "of its sender a message tells by itself"
+    assert at_c.is_later(B, *of(7))
+    assert at_c.is_later(B, *of(3))
+    assert not at_c.is_later(B, *of(8))
+    assert not at_c.is_later(A, *of(8)), "of its sender a message tells by itself"
     assert at_c.numbers(A).items() >= at_a.numbers(C).items()
 
 
 def test_what_has_not_changed_since_a_checkpoint_is_passed_on_as_such():
     at_a = heard(A, (B, 1, {NUMBER: 7, SINCE: 5}))
     at_c = heard(C, (A, 1, {NUMBER: 8, **at_a.numbers(C)}))
-    assert not at_c.is_later(B, of(5))
-    assert at_c.is_later(B, of(4))
+    assert not at_c.is_later(B, *of(5))
+    assert at_c.is_later(B, *of(4))
 
 
 def test_a_new_life_is_later_than_all_of_the_one_before():
     at_a = heard(A, (B, 1, {NUMBER: 7}), (B, 2, {NUMBER: 2}))
     at_c = heard(C, (A, 1, {NUMBER: 8, **at_a.numbers(C)}))
-    assert at_c.is_later(B, of(9))
-    assert at_c.is_later(B, of(2, life=2))
-    assert not at_c.is_later(B, of(3, life=2))
+    assert at_c.is_later(B, *of(9))
+    assert at_c.is_later(B, *of(2, life=2))
+    assert not at_c.is_later(B, *of(3, life=2))
 
 
 def test_nobody_is_told_of_itself_nor_twice_of_the_same():
@@ -73,8 +72,8 @@ def test_of_many_it_is_said_that_anybody_may_have_changed():
     assert len(numbers) == 1
     there = HeardChanges(99, 100)
     assert there.hear(0, 1, {NUMBER: 90, **numbers})
-    assert there.is_later(95, of(89))
-    assert not there.is_later(95, of(90))
+    assert there.is_later(95, *of(89))
+    assert not there.is_later(95, *of(90))
     assert len(there.numbers(50)) == 2, "and of the one who told it"
 
 
@@ -82,7 +81,7 @@ def test_of_many_it_is_said_that_anybody_may_have_changed():
 def test_what_cannot_be_is_not_believed(number: int):
     lie = {NUMBER: 5, 15: number, 16 + 2 * B: number, 16 + 2 * 7: 5, 17: 3}
     changes = heard(C, (A, 1, lie))
-    assert not changes.is_later(B, of(5))
+    assert not changes.is_later(B, *of(5))
     assert len(changes.numbers(B)) == 1
 
 

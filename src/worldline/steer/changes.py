@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import final
 
-from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import CHECKPOINT, SINCE
 
 _ANYBODY, _FIRST = 15, 16
@@ -78,11 +77,9 @@ class HeardChanges:
         self._note(peer, changed)
         return True
 
-    def is_later(self, index: int, record: MemberRecord) -> bool:
+    def is_later(self, index: int, life: int, number: int) -> bool:
         """Say whether a third node has changed after a checkpoint, as others have told."""
-        return self._of(index) >= (record.life, record.number) or (
-            self._anybody >= record.number
-        )
+        return self._of(index) >= (life, number) or self._anybody >= number
 
     def numbers(self, to: int, after: int = 0) -> Mapping[int, int]:
         """Return what to put beside a message to a node, of what was new after a version."""
