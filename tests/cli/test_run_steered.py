@@ -64,7 +64,7 @@ def test_node_processes_predict_and_leave_no_process():
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--gather-every", "5"], "gather_every has no meaning with mode off"),
+        (["--gather-every", "5"], "--gather-every has no meaning with mode off"),
         (["--mode", "check", "--gather-bandwidth", "x"], "'x' is no bandwidth"),
         (["--mode", "on"], "invalid choice: 'on'"),
     ],

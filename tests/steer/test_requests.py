@@ -183,7 +183,7 @@ def test_without_a_companion_that_gathers_there_is_no_snapshot():
     async def main() -> None:
         async with wl.Host(system(wl.streams())) as host:
             with pytest.raises(
-                wl.UsageError, match=r"nothing .* gathers snapshots; run"
+                wl.UsageError, match=r"nothing .* gathers snapshots; give"
             ):
                 await host.snapshot(A)
 

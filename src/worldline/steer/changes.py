@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import final
 
-from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import CHECKPOINT, SINCE
 
 _ANYBODY, _FIRST = 15, 16
@@ -25,6 +24,10 @@ _MOST_AHEAD = 1 << 32
 """By how much a number may be greater than that of the sender: else it is a lie."""
 
 
+NO_NEWS: Mapping[int, int] = {}
+"""What stands beside a message if there is nothing to tell."""
+
+
 @final
 class HeardChanges:
     """What one node has heard of changes of others.
@@ -35,11 +38,10 @@ class HeardChanges:
         Greater whenever it has heard something new.
     """
 
-    __slots__ = ("_anybody", "_count", "_direct", "_known", "_me", "_told", "version")
+    __slots__ = ("_anybody", "_count", "_known", "_me", "_told", "version")
 
     def __init__(self, me: int, count: int) -> None:
         self._me, self._count = me, count
-        self._direct: dict[int, tuple[int, int]] = {}
         self._told: dict[int, tuple[int, int]] = {}
         self._known: dict[int, tuple[tuple[int, int], int]] = {}
         self._anybody = -1
@@ -66,23 +68,23 @@ class HeardChanges:
                 is_news = True
         return is_news
 
-    def heard_of(self, peer: int, life: int, number: int) -> None:
-        """Take note that a peer has changed after a checkpoint, as it tells by itself."""
+    def heard_of(self, peer: int, life: int, number: int) -> bool:
+        """Take note that a peer has changed after a checkpoint; say whether that is new."""
         changed = life, number
-        if changed > self._direct.get(peer, _NEVER):
-            self._direct[peer] = changed
-            self._note(peer, changed)
+        known = self._known.get(peer)
+        if peer == self._me or (known is not None and changed <= known[0]):
+            return False
+        self._note(peer, changed)
+        return True
 
-    def is_later(self, index: int, record: MemberRecord) -> bool:
+    def is_later(self, index: int, life: int, number: int) -> bool:
         """Say whether a third node has changed after a checkpoint, as others have told."""
-        return self._of(index) >= (record.life, record.number) or (
-            self._anybody >= record.number
-        )
+        return self._of(index) >= (life, number) or self._anybody >= number
 
-    def numbers(self, to: int, after: int = 0) -> dict[int, int]:
+    def numbers(self, to: int, after: int = 0) -> Mapping[int, int]:
         """Return what to put beside a message to a node, of what was new after a version."""
         if self.version <= after:
-            return {}
+            return NO_NEWS
         new = [
             (index, changed)
             for index, (changed, version) in self._known.items()

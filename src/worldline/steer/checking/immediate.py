@@ -166,7 +166,7 @@ class ImmediateCheck:
         """
         self._one(beside).noticed(self._system.index[peer], life, numbers)
 
-    def numbers(self, beside: Beside, to: int) -> dict[int, int]:
+    def numbers(self, beside: Beside, to: int) -> Mapping[int, int]:
         """Return what to tell a node, by its index, of what was heard of others."""
         return self._one(beside).changes.numbers(to)
 

@@ -74,7 +74,7 @@ class CheckedNode:
             self.supersede(peer)
         if self.changes.hear(peer, life, numbers):
             for other, known in self.records.items():
-                if self.changes.is_later(other, known):
+                if self.changes.is_later(other, known.life, known.number):
                     self.supersede(other)
 
     def supersede(self, peer: int) -> None:
@@ -93,7 +93,7 @@ class CheckedNode:
             if n in records and _is_later(records[n], self.index, life, said):
                 self.outdated[n] = records[n]
         for n, record in records.items():
-            if self.changes.is_later(n, record):
+            if self.changes.is_later(n, record.life, record.number):
                 self.outdated[n] = record
         self.records = {
             n: record for n, record in records.items() if n not in self.outdated

@@ -18,6 +18,7 @@ from itertools import count
 from struct import error as CannotPack  # noqa: N812 -- what it is called says nothing
 from typing import Any, Protocol, final
 
+from worldline.steer.changes import NO_NEWS, HeardChanges
 from worldline.steer.snapshots.channels import (
     CONNECTION,
     LOOK_S,
@@ -76,10 +77,16 @@ class Ears(Protocol):
         the numbers beside that.
     records
         The checkpoints of peers that a message may put out of date.
+    changes
+        What was heard of changes of peers, which others are told.
+    has_to_learn
+        Whether something of that has come which has to be learned before the next event.
     """
 
     heard: dict[int, tuple[int, Extensions | None]]
     records: Mapping[int, MemberRecord]
+    changes: HeardChanges
+    has_to_learn: bool
 
     def noticed(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
         """Take note of the numbers beside a message."""
@@ -151,7 +158,7 @@ class SnapshotAttention(Attention):
                 if channel.untold > MOST_UNTOLD:
                     self._tell(peer, channel)
                 if self.ears is not None:
-                    self._listen(peer, life, beside, math.inf)
+                    self._listen(peer, life, beside, number, math.inf)
                 return
         self._came(peer, life, beside, arrived)
 
@@ -163,10 +170,7 @@ class SnapshotAttention(Attention):
             if unchanged.changed_at is not None:
                 since = unchanged.since(number)
         if channel is None or channel.beside is None:
-            self.is_due = True
-            numbers = self._keeper.beside(to, part, message)
-            numbers[READS] = SILENCE
-            self._channels[to].is_introduced = True
+            numbers = self._introduced(to, part, message)
         else:
             if channel is self._heard:
                 self._settle(self.arrivals.received)
@@ -176,9 +180,10 @@ class SnapshotAttention(Attention):
             sent = tail.first + len(last) - 1
             if channel.is_told:
                 received, channel.untold = channel.received, 0
-            if channel.reads == SILENCE:
+            news = self._news(to, channel)
+            if channel.reads == SILENCE and (self._connects or not news):
                 self._be_silent(to, channel, number, sent, since)
-            if channel.reads and channel.is_introduced and not channel.beside:
+            if channel.reads and channel.is_introduced and not (channel.beside or news):
                 try:
                     if since is None:
                         return _SMALL.pack(number, sent, received)
@@ -186,11 +191,32 @@ class SnapshotAttention(Attention):
                 except CannotPack:
                     pass  # of so many there is no room for the number
             numbers = {NUMBER: number, SENT: sent, RECEIVED: received, **channel.beside}
+            numbers |= news
             if not channel.is_introduced:
                 numbers[READS], channel.is_introduced = SILENCE, True
         if since is not None:
             numbers[SINCE] = since
         return numbers
+
+    def _introduced(self, to: int, part: str, message: Any) -> dict[int, int]:
+        """Return the numbers beside a message to a peer that is told all there is."""
+        self.is_due = True
+        numbers = self._keeper.beside(to, part, message)
+        numbers[READS] = SILENCE
+        self._channels[to].is_introduced = True
+        if self.ears is not None:
+            numbers |= self.ears.changes.numbers(to)
+        return numbers
+
+    def _news(self, to: int, channel: Channel) -> Mapping[int, int]:
+        """Return what to tell a peer of others: once on a connection, or with each datagram."""
+        if self.ears is None:
+            return NO_NEWS
+        changes = self.ears.changes
+        news = changes.numbers(to, channel.told_changes)
+        if self._connects:
+            channel.told_changes = changes.version
+        return news
 
     def settle(self) -> None:
         """Count the messages that were not told, before somebody looks at the counts."""
@@ -256,7 +282,7 @@ class SnapshotAttention(Attention):
             self._tell(peer, channel)
         self._expect(peer, channel, number, since)
         if self.ears is not None:
-            self._listen(peer, life, beside, since)
+            self._listen(peer, life, beside, number, since)
 
     def _be_silent(
         self, to: int, channel: Channel, number: int, sent: int, since: int | None
@@ -282,17 +308,36 @@ class SnapshotAttention(Attention):
             self._keeper.tell_peer(peer)
 
     def _listen(
-        self, peer: int, life: int, beside: Extensions | None, since: float
+        self,
+        peer: int,
+        life: int,
+        beside: Extensions | None,
+        number: int,
+        since: float,
     ) -> None:
         """Let those with ears hear what stands beside a message."""
         ears = self.ears
         assert ears is not None
         record = ears.records.get(peer)
-        if record is None or (record.number >= since and life == record.life):
-            ears.heard[peer] = life, beside
-        else:
-            ears.noticed(peer, life, numbers_of(beside))
-            self.is_gated = True
+        if type(beside) is dict or not (
+            record is None or (record.number >= since and life == record.life)
+        ):
+            self._notice(ears, peer, life, numbers_of(beside))
+            return
+        ears.heard[peer] = life, beside
+        changed = number if since == math.inf else int(since) - 1
+        if ears.changes.heard_of(peer, life, changed):
+            self.told.clear()
+
+    def _notice(
+        self, ears: Ears, peer: int, life: int, numbers: Mapping[int, int]
+    ) -> None:
+        """Let those with ears hear numbers that may tell them something new."""
+        before = ears.changes.version
+        ears.noticed(peer, life, numbers)
+        if ears.changes.version != before:
+            self.told.clear()  # as others are to be told, too
+        self.is_gated = self.is_gated or ears.has_to_learn
 
     def _count(self, peer: int, life: int, beside: Extensions | None) -> None:
         """Take note of a message that tells something new besides its counts."""
@@ -311,11 +356,11 @@ class SnapshotAttention(Attention):
         elif life > was:
             channel.reads = 0
         if life > was:
-            channel.is_introduced = False
+            channel.is_introduced, channel.told_changes = False, 0
         if beside is not None and self._knows(channel, life):
             self.quiet, self._heard = peer, channel
         if self.ears is not None:
-            self.ears.noticed(peer, life, numbers)
+            self._notice(self.ears, peer, life, numbers)
             self.is_gated = True
 
     def _knows(self, channel: Channel, life: int) -> bool:

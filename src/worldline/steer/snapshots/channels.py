@@ -96,6 +96,9 @@ class Channel:
     reads
         What the peer reads: 0 a map of numbers only; 1 the short form of them as well; 2
         besides, messages that leave them out.
+    told_changes
+        Which version of what was heard of other nodes the peer has been told, in its present
+        life and on the present connection.
     is_introduced
         Whether the peer, in its present life, has been told what this node reads.
     at
@@ -124,12 +127,13 @@ class Channel:
         "sent_before",
         "stale",
         "tail",
+        "told_changes",
         "untold",
     )
 
     def __init__(self) -> None:
         self.connection = self.received = self.untold = self.life = 0
-        self.sent_before = self.reads = 0
+        self.sent_before = self.reads = self.told_changes = 0
         self.tail = Tail()
         self.heard: HeardEnd | None = None
         self.closed: HeardEnd | None = None
@@ -190,6 +194,7 @@ class Channel:
         # it would close without a word.
         self.opened = self.stale = self.heard = None
         self.beside, self.is_introduced, self.at = None, False, -1
+        self.told_changes = 0
 
     def forget(self, now: float) -> None:
         """Forget datagrams that were sent long ago, and what was missing for long."""

@@ -1,0 +1,131 @@
+"""Who hears of a change through others takes a checkpoint from before it for old."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.steer import relaying
+
+import worldline as wl
+from worldline.steer.changes import HeardChanges
+from worldline.steer.snapshots.channels import NUMBER
+from worldline.steer.unchanged import SINCE
+
+A, B, C = range(3)
+
+
+def of(number: int, life: int = 1) -> tuple[int, int]:
+    return life, number
+
+
+def heard(me: int, *heard_from: tuple[int, int, dict[int, int]]) -> HeardChanges:
+    changes = HeardChanges(me, 3)
+    for peer, life, numbers in heard_from:
+        changes.hear(peer, life, numbers)
+    return changes
+
+
+def test_a_change_is_passed_on_with_the_checkpoint_after_which_it_was():
+    at_a = heard(A, (B, 1, {NUMBER: 7}))
+    at_c = heard(C, (A, 1, {NUMBER: 8, **at_a.numbers(C)}))
+    assert at_c.is_later(B, *of(7))
+    assert at_c.is_later(B, *of(3))
+    assert not at_c.is_later(B, *of(8))
+    assert not at_c.is_later(A, *of(8)), "of its sender a message tells by itself"
+    assert at_c.numbers(A).items() >= at_a.numbers(C).items()
+
+
+def test_what_has_not_changed_since_a_checkpoint_is_passed_on_as_such():
+    at_a = heard(A, (B, 1, {NUMBER: 7, SINCE: 5}))
+    at_c = heard(C, (A, 1, {NUMBER: 8, **at_a.numbers(C)}))
+    assert not at_c.is_later(B, *of(5))
+    assert at_c.is_later(B, *of(4))
+
+
+def test_a_new_life_is_later_than_all_of_the_one_before():
+    at_a = heard(A, (B, 1, {NUMBER: 7}), (B, 2, {NUMBER: 2}))
+    at_c = heard(C, (A, 1, {NUMBER: 8, **at_a.numbers(C)}))
+    assert at_c.is_later(B, *of(9))
+    assert at_c.is_later(B, *of(2, life=2))
+    assert not at_c.is_later(B, *of(3, life=2))
+
+
+def test_nobody_is_told_of_itself_nor_twice_of_the_same():
+    at_a = heard(A, (B, 1, {NUMBER: 7}), (C, 1, {NUMBER: 6}))
+    before = at_a.version
+    assert not at_a.numbers(B).keys() & at_a.numbers(C).keys()
+    assert at_a.numbers(C, before) == {}
+    at_a.hear(B, 1, {NUMBER: 7})
+    at_a.hear(B, 1, {NUMBER: 6})
+    assert at_a.version == before
+    at_a.hear(B, 1, {NUMBER: 8})
+    assert at_a.numbers(C, before) == heard(A, (B, 1, {NUMBER: 8})).numbers(C)
+
+
+def test_of_many_it_is_said_that_anybody_may_have_changed():
+    many = HeardChanges(0, 100)
+    for peer in range(1, 90):
+        many.hear(peer, 1, {NUMBER: peer})
+    numbers = many.numbers(99)
+    assert len(numbers) == 1
+    there = HeardChanges(99, 100)
+    assert there.hear(0, 1, {NUMBER: 90, **numbers})
+    assert there.is_later(95, *of(89))
+    assert not there.is_later(95, *of(90))
+    assert len(there.numbers(50)) == 2, "and of the one who told it"
+
+
+@pytest.mark.parametrize("number", [1 << 40, (1 << 53) - 1])
+def test_what_cannot_be_is_not_believed(number: int):
+    lie = {NUMBER: 5, 15: number, 16 + 2 * B: number, 16 + 2 * 7: 5, 17: 3}
+    changes = heard(C, (A, 1, lie))
+    assert not changes.is_later(B, *of(5))
+    assert len(changes.numbers(B)) == 1
+
+
+@pytest.mark.parametrize("network", ["streams", "datagrams"])
+@pytest.mark.parametrize("seed", range(2))
+def test_no_event_is_refused_whose_sender_knew_better(network: Any, seed: int):
+    report = wl.simulate(
+        relaying.system(network),
+        mode="check",
+        seconds=20,
+        seed=seed,
+        rate=1.0,
+        threads=1,
+        traces=False,
+    )
+    steering = report.to_json()["steering"]
+    assert steering["checked"] > 10
+    assert report.to_json()["refusals"] == []
+
+
+@pytest.mark.parametrize("network", ["streams", "datagrams"])
+def test_no_event_is_refused_whose_sender_knew_better_on_sockets(network: Any):
+    async def main() -> None:
+        system, given = relaying.system(network), {"network": network}
+        async with (
+            asyncio.timeout(20),
+            wl.steered(
+                relaying.system,
+                mode="check",
+                parameters=given,
+                gather_every=0.2,
+                gather_bandwidth=1e9,
+            ) as companions,
+            wl.Host(system, companions=companions) as host,
+        ):
+            for _ in range(30):
+                await host.call(relaying.A, "go")
+                await asyncio.sleep(0.02)
+            await host.until(relaying.B, lambda node: node.kept == 30)
+            await asyncio.sleep(0.1)
+            ready = host.state(relaying.M).ready
+            of_m = host.counts(relaying.M).steering
+        assert of_m["refused"] == 0
+        assert of_m["checked"] > 10
+        assert ready == 30 or network == "datagrams"
+
+    asyncio.run(main())
