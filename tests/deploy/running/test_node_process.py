@@ -85,6 +85,32 @@ def test_how_a_process_ended_is_known_even_if_it_is_asked_to_end_at_that_moment(
     assert set(asyncio.run(main())) == {0}
 
 
+def test_a_next_life_that_is_called_off_leaves_the_watch_over_the_last_one_alone():
+    async def main() -> bool:
+        node = NodeProcess(A, 0, [], "0:", say=lambda _: None, failed=lambda _: None)
+        node._watching = asyncio.ensure_future(asyncio.sleep(0.02))
+        again = asyncio.ensure_future(node.bind())
+        await asyncio.sleep(0)
+        again.cancel()
+        await asyncio.gather(again, return_exceptions=True)
+        await node.end()
+        return node._watching.done() and not node._watching.cancelled()
+
+    assert asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_a_run_may_end_while_weather_resets_a_node(tmp_path: Path):
+    (tmp_path / "lone.py").write_text(SYSTEM)
+    done = run_process(
+        *("run", "lone.py", "--seconds", "0.8", "--weather", "at 0.8s reset a"),
+        *("--record", "run", "--json"),
+        folder=tmp_path,
+    )
+    assert done.status == 0, done
+    assert json.loads(done.out)["recording"] == "run"
+
+
 @pytest.mark.slow
 def test_the_address_of_control_of_a_node_that_was_killed_goes_with_it(tmp_path: Path):
     (tmp_path / "lone.py").write_text(SYSTEM)

@@ -149,7 +149,8 @@ class NodeProcess:
     async def over(self) -> None:
         """Wait until the process has ended, and all that it said is taken."""
         if self._watching is not None:
-            await self._watching
+            # Whoever waits may be told to wait no more: the watch goes on for others.
+            await asyncio.shield(self._watching)
 
     # ------------------------------------------------------------------------ inside
 
