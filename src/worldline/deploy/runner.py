@@ -205,7 +205,9 @@ class NodeRunner:
             ended=self._turn_ended,
             failed=self._journal_failed,
         )
-        wire = Wire(setup.system, index, self._loop, setup.codec, self._take)
+        wire = Wire(
+            setup.system, index, self._loop, setup.codec, self._take, self.counts
+        )
         life = NodeLife(
             setup.system,
             index,

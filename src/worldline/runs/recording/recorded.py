@@ -105,7 +105,7 @@ class ReplayedRecording(BaseReport):
         What the journal of each node had.
     events, run_steps, drops
         What the journals say happened, how many steps that is with what the network did,
-        and the messages that were never received.
+        and the messages that no handler took: they were never received, or refused.
     network
         Whether the declared network allows the run.
     divergence
