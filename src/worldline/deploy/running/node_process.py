@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
-from worldline.deploy.running.channel import GRACE_S, WATCHED, spelt
+from worldline.deploy.running.channel import GRACE_S, QUIET_S, WATCHED, spelt
 from worldline.deploy.running.report import counts_of, in_all
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
@@ -70,6 +70,7 @@ class NodeProcess:
         self._bound: asyncio.Future[None] | None = None
         self._has_begun = self._is_killed = self._is_ending = False
         self._is_refused = False
+        self._quiet = asyncio.Event()
         self._before: list[NodeCounts] = []
         self._foreseen: list[list[dict[str, Any]]] = []
         self._now = NodeCounts(node=node.name)
@@ -134,6 +135,17 @@ class NodeProcess:
         """End the process at once, as weather does."""
         self._is_killed = True
         self._signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+
+    async def hush(self) -> None:
+        """Have nothing happen to the node any more; wait a moment until that is so."""
+        if not self.is_up:
+            return
+        self.send(over=True)
+        waiting = [self._quiet.wait(), self.over()]
+        tasks = [asyncio.ensure_future(one) for one in waiting]
+        await asyncio.wait(tasks, timeout=QUIET_S, return_when=asyncio.FIRST_COMPLETED)
+        for one in tasks:
+            one.cancel()
 
     async def end(self) -> None:
         """Ask the process to end; after a while, end it."""
@@ -216,6 +228,8 @@ class NodeProcess:
                 self._say(said)
             case {"refused": [what, remedy]}:
                 self._refuse(remedy, what)
+            case {"quiet": _}:
+                self._quiet.set()
             case {"bound": _} if self._bound is not None and not self._bound.done():
                 self._bound.set_result(None)
             case _:

@@ -90,7 +90,9 @@ class Supervisor:
                     await until_over(self._ending, ends, beside)
             seconds = loop.time() - began
         finally:
-            await asyncio.gather(*(each.end() for each in self._processes.values()))
+            every = self._processes.values()
+            await asyncio.gather(*(each.hush() for each in every))
+            await asyncio.gather(*(each.end() for each in every))
         found = [one for each in self._processes.values() for one in each.foreseen]
         befell, error = forecast.befell, self._ending.error
         return RunOutcome(seconds, self.counts(), befell, error, found)
