@@ -31,6 +31,11 @@ class Node:
             os._exit(0)
 
     @wl.call
+    def kill(self, ctx):
+        with open("run/a.pid") as file:
+            os.kill(int(file.read()), 9)
+
+    @wl.call
     def stop_the_loop(self, ctx):
         asyncio.get_running_loop().stop()
 
@@ -63,6 +68,21 @@ def test_a_process_that_ends_without_a_word_has_failed_whatever_its_exit_code(
     )
     assert done.status == 1, done
     assert "a failed: its process ended with exit code 2" in done.out
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="has no signals")
+def test_a_node_can_be_killed_by_the_number_of_its_process_in_the_folder_of_the_run(
+    tmp_path: Path,
+):
+    (tmp_path / "lone.py").write_text(SYSTEM)
+    done = run_process(
+        *("run", "lone.py", "-p", "call=kill", "--rate", "20", "--record", "run"),
+        folder=tmp_path,
+    )
+    assert done.status == 1, done
+    assert "a failed: its process ended with SIGKILL" in done.out
+    assert not [*tmp_path.rglob("*.pid")]
 
 
 @pytest.mark.slow

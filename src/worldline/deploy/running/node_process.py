@@ -42,6 +42,8 @@ class NodeProcess:
         Takes a line for whoever watches.
     failed
         Takes what keeps a life from going on.
+    pid
+        The file that has the number of the process, as long as there is one.
     left
         A file that a life leaves behind if it is killed; None for none.
 
@@ -60,11 +62,12 @@ class NodeProcess:
         *,
         say: Callable[[str], None],
         failed: Callable[[Exception], None],
+        pid: Path | None = None,
         left: Path | None = None,
     ) -> None:
         self.node, self.positions = node, [0] * scripts
         self._words, self._watched = words, watched
-        self._say, self._failed, self._left = say, failed, left
+        self._say, self._failed, self._pid, self._left = say, failed, pid, left
         self._process: asyncio.subprocess.Process | None = None
         self._watching: asyncio.Task[None] | None = None
         self._bound: asyncio.Future[None] | None = None
@@ -115,6 +118,9 @@ class NodeProcess:
             limit=_LONGEST_LINE,
             **_apart(),
         )
+        if self._pid is not None:
+            with contextlib.suppress(OSError):  # the run can do without
+                self._pid.write_text(f"{self._process.pid}\n")
         self._watching = asyncio.ensure_future(self._watch(self._process))
         await asyncio.shield(self._bound)
 
@@ -195,8 +201,10 @@ class NodeProcess:
         if code is None:
             code = await process.wait()
         process.stdin.close()
-        if self._left is not None:
-            self._left.unlink(missing_ok=True)
+        for file in (self._left, self._pid):
+            if file is not None:
+                with contextlib.suppress(OSError):
+                    file.unlink(missing_ok=True)
         was_up, self._has_begun = self.is_up, False
         if self._bound is not None and not self._bound.done():
             self._refuse("", f"its process ended with {_how(code)}")

@@ -21,6 +21,7 @@ from worldline.deploy.weather import LinkConditions
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.options.steering import ModeOptions
+from worldline.trace.journal.segments import folder_of
 
 _START_S = 60.0
 """For how long no node may have come so far as to begin, while some have not."""
@@ -55,6 +56,7 @@ class Supervisor:
                 f"{plan.system.index[node]}:{plan.run}",
                 say=say,
                 failed=ending.fail,
+                pid=folder / f"{folder_of(folder, node.name).name}.pid",
                 left=control_file(plan, (node,)),
             )
             for node in plan.nodes
