@@ -50,6 +50,23 @@ def test_other_parameters_make_another_system(capsys: pytest.CaptureFixture[str]
     assert "was recorded with other nodes" in capsys.readouterr().err
 
 
+def test_parameters_that_are_not_those_of_the_recording_are_told_first(
+    capsys: pytest.CaptureFixture[str],
+):
+    asked = ["replay", "run", "-p", "drops=2", "--no-trace"]
+    main(asked)
+    other = "recorded with other parameters: drops was not given, now it is 2"
+    assert capsys.readouterr().out.splitlines()[1] == f"  {other}"
+    main([*asked, "--json"])
+    assert json.loads(capsys.readouterr().out)["parameters_changed"] == other
+    main(["replay", "run", "--out", "run.wl"])
+    assert "other parameters" not in capsys.readouterr().out
+    main(["replay", "run.wl", "-p", "drops=2"])
+    assert capsys.readouterr().out.splitlines()[1] == f"  {other}"
+    main(["debug", "run.wl", "-p", "drops=2", "-c", "state"])
+    assert other in "".join(capsys.readouterr())
+
+
 def test_a_recording_is_shown_debugged_and_asked_and_no_file_is_written(
     capsys: pytest.CaptureFixture[str],
 ):

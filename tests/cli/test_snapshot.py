@@ -87,6 +87,32 @@ def test_the_folder_of_a_run_has_the_address(name: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
+    ("node", "files", "said"),
+    [
+        ("nobody", ["control-a.url"], "has no node 'nobody'; it has a, b"),
+        ("nobody", [], "has no node 'nobody'; it has a, b"),
+        ("b", ["control-a.url"], "b has no address of control in run: it is down"),
+        ("a", [], "the run is over, or was begun without --control"),
+    ],
+)
+def test_why_the_folder_of_a_run_has_no_address_for_a_node(
+    node: str,
+    files: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        (tmp_path / "run" / name).mkdir(parents=True)
+        (tmp_path / "run" / name / "1-0.wlj").touch()
+    for file in files:
+        (tmp_path / "run" / file).touch()
+    told = refusal(run("snapshot", "run", "--node", node, "--out", "here.wl"))
+    assert said in told
+
+
+@pytest.mark.parametrize(
     ("url", "said"),
     [
         ("a" * 5000, "cannot be read from"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,11 @@ class Talker:
         ctx.send(self.other, Word(text))
         return self.said
 
+    @wl.call
+    def say_both(self, ctx: wl.Context, text: str, then: str) -> None:
+        ctx.send(self.other, Word(text))
+        ctx.send(self.other, Word(then))
+
     @wl.on(Word)
     def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
         self.heard.append(msg.text)
@@ -66,6 +72,10 @@ class Talker:
     @wl.transport_error
     def lost(self, ctx: wl.Context, peer: wl.NodeId) -> None:
         self.errors += 1
+
+
+def has_erred(times: int, node: Talker) -> bool:
+    return node.errors == times
 
 
 def system(network: Network | None = None) -> wl.System:
@@ -234,13 +244,51 @@ def test_a_message_that_is_blocked_may_break_its_connection(tmp_path: Path):
     )
 
     async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say, "good")
+        await host.until(B, lambda b: b.heard == ["good"])
         await host.call(A, Talker.say, "bad")
         await host.until(A, lambda a: a.errors == 1)
         await host.until(B, lambda b: b.errors == 1)
+        await host.call(A, Talker.say, "again")
+        await host.until(B, lambda b: b.heard == ["good", "again"])
+
+    network = run(step, counting, tmp_path).network
+    assert network.as_declared, network
+
+
+def test_of_a_connection_that_breaks_with_its_first_message_only_the_sender_hears(
+    tmp_path: Path,
+):
+    counting = Counting(
+        lambda event: wl.Instead.BROKEN if "bad" in repr(event) and event.peer else None
+    )
+
+    async def step(host: wl.Host) -> None:
+        for number in (1, 2):
+            await host.call(A, Talker.say, "bad")
+            await host.until(A, partial(has_erred, number))
         await host.call(A, Talker.say, "good")
         await host.until(B, lambda b: b.heard == ["good"])
+        assert host.state(B).errors == 0
 
-    run(step, counting, tmp_path)
+    network = run(step, counting, tmp_path).network
+    assert network.as_declared, network
+
+
+def test_what_came_behind_a_message_that_breaks_its_connection_is_lost(tmp_path: Path):
+    counting = Counting(
+        lambda event: wl.Instead.BROKEN if "bad" in repr(event) and event.peer else None
+    )
+
+    async def step(host: wl.Host) -> None:
+        await host.call(A, Talker.say_both, "bad", "lost")
+        await host.until(A, lambda a: a.errors == 1)
+        await host.call(A, Talker.say, "good")
+        await host.until(B, lambda b: b.heard)
+        assert host.state(B).heard == ["good"]
+
+    network = run(step, counting, tmp_path).network
+    assert network.as_declared, network
 
 
 def test_a_timer_that_is_blocked_fires_later(tmp_path: Path):

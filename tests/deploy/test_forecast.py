@@ -109,6 +109,28 @@ def test_a_reset_is_a_crash_and_a_restart_and_holds_up_nothing():
     assert nodes.noted == [(1, "crash", C), (1.5, "crash", B), (2, "up", C)]
 
 
+def test_no_node_is_on_its_way_back_any_more_when_it_has_ended():
+    ended: list[wl.NodeId] = []
+
+    class Slow(Nodes):
+        async def restart(self, node: wl.NodeId) -> None:
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(1)  # it takes its process back
+                ended.append(node)
+
+    async def go() -> list[wl.NodeId]:
+        forecast = forecast_of("at 1s reset a, at 90s heal", Slow())
+        running = asyncio.ensure_future(forecast.run())
+        await asyncio.sleep(2)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return [*ended]
+
+    assert run_at_once(go()) == [A]
+
+
 def test_what_cannot_be_comes_to_nothing_and_that_is_known():
     nodes, forecast = befallen(
         "at 1s restart a, at 2s heal, at 3s crash a b, at 4s crash a"

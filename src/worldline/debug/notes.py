@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from worldline.debug.timeline import Timeline
 from worldline.runs.elsewhere import elsewhere, remedy
-from worldline.runs.rerun import changes_since, source_changed
+from worldline.runs.rerun import changes_since, parameters_changed, source_changed
 
 
 def notes_of(timeline: Timeline) -> list[str]:
@@ -12,6 +12,8 @@ def notes_of(timeline: Timeline) -> list[str]:
     header, notes = timeline.trace.header, []
     if timeline.trace.end is None:
         notes.append("the trace breaks off; it has no verdict")
+    if changed := parameters_changed(header, timeline.system):
+        notes.append(changed)
     if source_changed(header, timeline.system):
         notes.append("the source changed since this trace was recorded")
     notes += changes_since(header, timeline.system)

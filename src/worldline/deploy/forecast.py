@@ -100,8 +100,11 @@ class Forecast:
                 self._happen(heappop(self._due), loop.time() - began)
             await asyncio.gather(*self._returning)
         finally:
-            for task in self._returning:
+            returning = [*self._returning]
+            for task in returning:
                 task.cancel()
+            # Who ends all nodes then has to know that none is on its way back.
+            await asyncio.gather(*returning, return_exceptions=True)
 
     def befall(self, one: WeatherEvent) -> bool:
         """Let something happen now; say whether anything came of it."""

@@ -197,6 +197,11 @@ class Host:
         await asyncio.gather(*(one.stop(reason) for one in self._runners.values()))
         self._all_stopped.set()
 
+    def hush(self) -> None:
+        """Let nothing happen to any node from now on; its life ends when it is stopped."""
+        for one in self._runners.values():
+            one.hush()
+
     async def stop_node(self, node: NodeId, reason: str = "stopped") -> None:
         """End the life of a node in the same way."""
         await self._runner(node).stop(reason)
@@ -344,15 +349,12 @@ class Host:
             tls=tls,
             limits=self._limits,
             companions=self._companions,
-            positions=self._stand,
+            positions=lambda node: self._positions(node),  # noqa: PLW0108 -- set later
             every=self._every,
             returns=self._returns,
             say=self._say,
             stopped=self._stopped,
         )
-
-    def _stand(self, node: NodeId) -> Sequence[int]:
-        return self._positions(node)
 
     def _runner(self, node: Any) -> NodeRunner:
         runner = self._runners.get(node)
@@ -360,10 +362,8 @@ class Host:
             where = "has not been started" if node in self._nodes else "runs elsewhere"
             if type(node) is not NodeId:
                 where = "is no wl.NodeId"
-            raise UsageError(
-                f"{spelt(node)} {where}",
-                remedy=f"this host has {', '.join(map(str, self._nodes))}",
-            )
+            here = ", ".join(map(str, self._nodes))
+            raise UsageError(f"{spelt(node)} {where}", remedy=f"this host has {here}")
         return runner
 
     def _life(self, node: NodeId) -> Any:

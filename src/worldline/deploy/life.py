@@ -177,6 +177,7 @@ class NodeLife:
 
     def receive(self, messages: Iterable[tuple[bytes, MessageFrame]]) -> None:
         """Take messages, each with its packet."""
+        messages = messages if self.watching is None else self._wire.unbroken(messages)
         turn = self._turn
         try:
             attention, execution = self._attention, self.execution

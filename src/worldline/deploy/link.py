@@ -42,6 +42,8 @@ class PeerLink:
     """
 
     __slots__ = (
+        "_events",
+        "_is_used",
         "attempt",
         "attempts",
         "coming",
@@ -73,6 +75,8 @@ class PeerLink:
         self.held: deque[tuple[float, bytes]] = deque()
         self.waiting = self.under_way = self.sent = self.received = 0
         self.not_before = 0.0
+        self._is_used = False
+        self._events: int | None = None
 
     @property
     def is_being_made(self) -> bool:
@@ -170,8 +174,33 @@ class PeerLink:
 
         loop.call_later(seconds, write)
 
+    def opens(self, connection: PeerConnection) -> None:
+        """Take a connection, on which nothing has gone through yet."""
+        self.connection, self._is_used, self._events = connection, False, None
+
+    def takes(self, messages: int, events: int) -> None:
+        """Note messages that have come.
+
+        Parameters
+        ----------
+        events
+            How many events the node has had before them.
+        """
+        self._is_used = self._is_used or self._events is not None
+        self.received += messages
+        self._events = events
+
+    def is_new(self, events: int) -> bool:
+        """Say whether the last event was the first message that came on a connection.
+
+        Nothing was sent on it, either. So its end here is not open yet, as the model of
+        streams has it.
+        """
+        return not self._is_used and self._events == events - 1
+
     def writes(self, messages: int) -> None:
         """Note messages that are being written."""
+        self._is_used = True
         self.sent += messages
         self.under_way += messages
 

@@ -130,17 +130,16 @@ class Links:
             self._counts.control_bytes += len(packet)
             link.write_after(seconds, packet, self._loop)
 
-    def break_(self, peer: int) -> None:
-        """Break the connection with a peer: both ends hear of it."""
+    def break_(self, peer: int, *, is_new: bool) -> None:
+        """Break the connection with a peer: both ends hear of it, of a new one the peer."""
         link = self._links[peer]
         if link.connection is not None:
             link.connection.abort()
-            self._lose(peer, LOST, "broken by a companion")
+            self._lose(peer, LOST, "broken by a companion", is_heard=not is_new)
 
-    def life_of(self, peer: int) -> int | None:
-        """Return the life of a peer with which a connection is open; None without one."""
-        open_one = self._links[peer].connection
-        return None if open_one is None else open_one.peer_incarnation
+    def link(self, peer: int) -> PeerLink:
+        """Return this node's end of the connection with a peer."""
+        return self._links[peer]
 
     def saved(self) -> tuple[SavedConnection, ...]:
         """Return what a checkpoint says of connections."""
@@ -201,7 +200,7 @@ class Links:
         link = self._links[peer]
         if link.connection is not connection:
             return
-        link.received += len(messages)
+        link.takes(len(messages), self._counts.events)
         self._outlets.take(messages)
         if self._outlets.is_clogged():
             connection.pause_reading()
@@ -318,7 +317,7 @@ class Links:
     def _adopt(self, link: PeerLink, connection: PeerConnection) -> None:
         """Take a connection for the one with its peer."""
         self._stop_making(link)
-        link.connection = connection
+        link.opens(connection)
         self._flush(link)
 
     def _ended(self, connection: PeerConnection, why: str) -> None:
@@ -335,13 +334,13 @@ class Links:
             if link.waits and link.connection is None and not link.is_being_made:
                 self._make(peer)
 
-    def _lose(self, peer: int, kind: str, why: str) -> None:
+    def _lose(self, peer: int, kind: str, why: str, *, is_heard: bool = True) -> None:
         """Forget the connection with a peer, and what waits for it; let the node hear."""
         link = self._links[peer]
         self._stop_making(link)
         self._counts.lost += link.forget()
         link.connection = None
-        if not self._is_over:
+        if is_heard and not self._is_over:
             self._outlets.hear(peer, kind, why)
 
     def _flush(self, link: PeerLink, *, by_force: bool = False) -> None:

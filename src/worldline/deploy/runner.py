@@ -180,6 +180,13 @@ class NodeRunner:
             self._coming = None
         self._close(None)
 
+    def hush(self) -> None:
+        """Let nothing happen any more in the life, which goes on until it is stopped."""
+        if self._coming is not None:
+            self._coming.cancel()
+        if self._present is not None:
+            self._present.life.stop()
+
     async def stop(self, reason: str) -> None:
         """End the life: what happened leaves first, and peers are told."""
         self._is_leaving = True
@@ -205,7 +212,9 @@ class NodeRunner:
             ended=self._turn_ended,
             failed=self._journal_failed,
         )
-        wire = Wire(setup.system, index, self._loop, setup.codec, self._take)
+        wire = Wire(
+            setup.system, index, self._loop, setup.codec, self._take, self.counts
+        )
         life = NodeLife(
             setup.system,
             index,

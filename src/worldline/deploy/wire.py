@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, final
 
+from worldline.deploy.counts import NodeCounts
 from worldline.deploy.datagrams import LARGEST_DATAGRAM, DatagramSocket
 from worldline.deploy.links import Links
 from worldline.deploy.outlets import Messages
@@ -42,6 +43,7 @@ class Wire:
         loop: asyncio.AbstractEventLoop,
         codec: Codec,
         take: Callable[[Messages], None],
+        counts: NodeCounts,
     ) -> None:
         self._system, self._index, self._loop = system, index, loop
         self._codec, self._take = codec, take
@@ -50,6 +52,8 @@ class Wire:
         self._always = streamed[0] if len(set(streamed)) == 1 else None
         self._buffer = system.network.buffer
         self._own = 0
+        self._counts = counts
+        self._breaking: set[int] = set()
         self._streamed: dict[tuple[str, type], bool] = {}
         self.socket: DatagramSocket | None = None
         self.links: Links | None = None
@@ -115,13 +119,30 @@ class Wire:
             self.socket.control(to, companion, body)
 
     def break_connection(self, peer: int) -> None:
-        """Break the connection with a peer, if there are connections."""
+        """Break the connection with a peer, if there are connections.
+
+        What came on it behind the message that is refused is lost with it.
+        """
         if self.links is not None:
-            self._loop.call_soon(self.links.break_, peer)
+            self._breaking.add(peer)
+            is_new = self.links.link(peer).is_new(self._counts.events)
+            self._loop.call_soon(self._break, self.links, peer, is_new)
+
+    def unbroken(
+        self, messages: Iterable[tuple[bytes, MessageFrame]]
+    ) -> Iterator[tuple[bytes, MessageFrame]]:
+        """Yield messages as they come, without those on a connection that breaks."""
+        for packet, frame in messages:
+            if frame.sender in self._breaking and (
+                self._always or self._is_streamed(frame.part, frame.message)
+            ):
+                continue
+            yield packet, frame
 
     def life_of(self, peer: int) -> int | None:
         """Return the life of a peer with which a connection is open; None without one."""
-        return None if self.links is None else self.links.life_of(peer)
+        connection = None if self.links is None else self.links.link(peer).connection
+        return None if connection is None else connection.peer_incarnation
 
     def connections(self) -> tuple[SavedConnection, ...]:
         """Return what a checkpoint says of connections."""
@@ -138,6 +159,10 @@ class Wire:
         """Wait until the loop has closed what was closed."""
         if self.links is not None:
             await self.links.closed_all()
+
+    def _break(self, links: Links, peer: int, is_new: bool) -> None:
+        self._breaking.discard(peer)
+        links.break_(peer, is_new=is_new)
 
     def _is_streamed(self, part: str, message: Any) -> bool:
         key = part, type(message)

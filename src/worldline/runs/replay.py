@@ -30,6 +30,7 @@ from worldline.runs.rerun import (
     Rerun,
     changes_since,
     check_nodes,
+    parameters_changed,
     source_changed,
 )
 from worldline.runs.restoring import instruments_of, world_of
@@ -153,6 +154,7 @@ def replay_trace(
         explanation=explanation,
         is_decided=is_decided,
         source_changed=source_changed(header, system),
+        parameters_changed=parameters_changed(header, system),
         notes=(*changes_since(header, system), *notes),
         seconds=seconds,
         kind="" if end is None else end.kind or "",

@@ -94,6 +94,8 @@ class Replayed(BaseReport):
         Why the verdict is what it is, or why it is not reproduced.
     source_changed
         Whether the system's source is another than when this was recorded.
+    parameters_changed
+        Which of its parameters are others than then, in words; empty if none are.
     notes
         What else has changed: nodes' initial values, network, faults, options.
     kind, file, command
@@ -128,6 +130,7 @@ class Replayed(BaseReport):
     command: str
     predicates: Path | None = None
     is_judged: bool = False
+    parameters_changed: str = ""
     violates_no_more: bool = False
     is_decided: bool = True
     undecided: tuple[str, ...] = ()
@@ -189,6 +192,7 @@ class Replayed(BaseReport):
             "divergence": None if self.divergence is None else asdict(self.divergence),
             "explanation": self.explanation,
             "source_changed": self.source_changed,
+            "parameters_changed": self.parameters_changed or None,
             "notes": list(self.notes),
             "steps_per_s": round(self.steps_per_s, 1),
             "predicates": None if self.predicates is None else str(self.predicates),
@@ -198,6 +202,8 @@ class Replayed(BaseReport):
 
     def __str__(self) -> str:
         lines = self._judged_lines() if self.is_judged else self._recorded_lines()
+        if self.parameters_changed:
+            lines.insert(1, f"  {self.parameters_changed}")
         if self.steps:
             lines.append(
                 f"  {self.verified} of {counted(self.steps, 'step')} went as recorded, "

@@ -49,6 +49,22 @@ def source_changed(header: Header, system: System) -> bool:
     return system.origin.source != header.source
 
 
+def parameters_changed(header: Header, system: System) -> str:
+    """Return which parameters are others than when it was recorded; empty if none are.
+
+    So it is where nobody knows them, as of a system that a program has made.
+    """
+    if system.origin is None or header.target is None:
+        return ""
+    now, then = dict(system.origin.parameters), header.parameters
+    others = [
+        f"{name} was {then.get(name, 'not given')}, now it is {now.get(name, 'not given')}"
+        for name in sorted({*now, *then})
+        if now.get(name) != then.get(name)
+    ]
+    return f"recorded with other parameters: {'; '.join(others)}" if others else ""
+
+
 def changes_since(header: Header, system: System) -> tuple[str, ...]:
     """Return what of the system is declared otherwise than when it was recorded."""
     now = header_of(system, engine=header.engine, seed=header.seed)

@@ -31,6 +31,11 @@ class Node:
             os._exit(0)
 
     @wl.call
+    def kill(self, ctx):
+        with open("run/a.pid") as file:
+            os.kill(int(file.read()), 9)
+
+    @wl.call
     def stop_the_loop(self, ctx):
         asyncio.get_running_loop().stop()
 
@@ -67,6 +72,21 @@ def test_a_process_that_ends_without_a_word_has_failed_whatever_its_exit_code(
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="has no signals")
+def test_a_node_can_be_killed_by_the_number_of_its_process_in_the_folder_of_the_run(
+    tmp_path: Path,
+):
+    (tmp_path / "lone.py").write_text(SYSTEM)
+    done = run_process(
+        *("run", "lone.py", "-p", "call=kill", "--rate", "20", "--record", "run"),
+        folder=tmp_path,
+    )
+    assert done.status == 1, done
+    assert "a failed: its process ended with SIGKILL" in done.out
+    assert not [*tmp_path.rglob("*.pid")]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="has no signals")
 def test_how_a_process_ended_is_known_even_if_it_is_asked_to_end_at_that_moment():
     async def main() -> list[int | None]:
         codes: list[int | None] = []
@@ -83,6 +103,32 @@ def test_how_a_process_ended_is_known_even_if_it_is_asked_to_end_at_that_moment(
         return codes
 
     assert set(asyncio.run(main())) == {0}
+
+
+def test_a_next_life_that_is_called_off_leaves_the_watch_over_the_last_one_alone():
+    async def main() -> bool:
+        node = NodeProcess(A, 0, [], "0:", say=lambda _: None, failed=lambda _: None)
+        node._watching = asyncio.ensure_future(asyncio.sleep(0.02))
+        again = asyncio.ensure_future(node.bind())
+        await asyncio.sleep(0)
+        again.cancel()
+        await asyncio.gather(again, return_exceptions=True)
+        await node.end()
+        return node._watching.done() and not node._watching.cancelled()
+
+    assert asyncio.run(main())
+
+
+@pytest.mark.slow
+def test_a_run_may_end_while_weather_resets_a_node(tmp_path: Path):
+    (tmp_path / "lone.py").write_text(SYSTEM)
+    done = run_process(
+        *("run", "lone.py", "--seconds", "0.8", "--weather", "at 0.8s reset a"),
+        *("--record", "run", "--json"),
+        folder=tmp_path,
+    )
+    assert done.status == 0, done
+    assert json.loads(done.out)["recording"] == "run"
 
 
 @pytest.mark.slow

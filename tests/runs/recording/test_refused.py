@@ -226,6 +226,53 @@ def test_a_message_that_is_blocked_on_a_connection_breaks_it():
     assert last_value(found, "b", "puts") == 2
 
 
+def test_the_first_message_on_a_connection_is_refused_with_it():
+    system = boxes(wl.streams(buffer=5))
+    refused = FateRecord(0, "undone", "broken")
+    folder = recorded(
+        system,
+        ("b", [UNLOCK, CHOSE]),
+        ("a", ticked(1)),
+        ("b", [put(system, 2, 0), refused]),
+        ("a", [ErredRecord(1, "lost", "closed by its other end")]),
+        ("a", ticked(2)),
+        ("b", [put(system, 4, 1)]),
+    )
+    found = replayed(system, folder)
+    assert found.network.as_declared, found.network.reason
+    assert ("b", "refuse") in steps_of(found)
+    assert found.drops == 1
+    assert "1 message lost" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("fate", "said"),
+    [("blocked", "a companion blocked it"), ("undone", "a companion undid it")],
+)
+@pytest.mark.parametrize("network", ["drop", "refuse", "disconnect"])
+def test_a_trace_says_what_happened_in_the_place_of_a_message(
+    network: str, fate: str, said: str
+):
+    is_streamed = network != "drop"
+    system = boxes(wl.streams(buffer=5) if is_streamed else wl.datagrams())
+    refused = FateRecord(0, fate, "broken" if is_streamed else "consumed")
+    first = [("a", ticked(1)), ("b", [put(system, 2, 0)])]
+    told = ("a", [ErredRecord(1, "lost", "closed by its other end")])
+    is_whole = network == "disconnect"
+    folder = recorded(
+        system,
+        ("b", [UNLOCK, CHOSE]),
+        *(first if is_whole else ()),
+        ("a", ticked(1 + is_whole)),
+        ("b", [put(system, 2 + is_whole, int(is_whole)), refused]),
+        *((told,) if is_streamed else ()),
+    )
+    found = replayed(system, folder)
+    assert found.trace is not None
+    steers = {step.kind: step.steer for step in read(found.trace).run if step.steer}
+    assert steers == {network: said}
+
+
 def test_a_message_that_is_consumed_on_a_connection_that_goes_on_is_not_as_declared():
     system = boxes(wl.streams(buffer=5))
     folder = recorded(

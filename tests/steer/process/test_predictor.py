@@ -91,7 +91,7 @@ def test_of_the_questions_that_wait_only_the_newest_of_each_node_is_asked():
     assert with_predictor(step, "sleep") == []
 
 
-def test_one_that_is_killed_is_said_once_and_started_again():
+def test_one_that_is_killed_is_said_once_and_so_is_that_another_one_answers():
     async def step(predictor: PredictorProcess) -> None:
         assert await answer(predictor, b"0") == b"0"
         for deaths in (1, 2):
@@ -100,9 +100,12 @@ def test_one_that_is_killed_is_said_once_and_started_again():
             assert first is not None
             os.kill(first, signal.SIGKILL)
             await until(lambda: predictor.counts.deaths == deaths)  # noqa: B023
+        before = predictor.counts.answered
         assert await answer(predictor, b"0") == b"0"
+        await until(lambda: predictor.counts.answered > before)
 
-    assert with_predictor(step, "sleep") == ["steering: off (predictor exited -9)"]
+    said = ["steering: off (predictor exited -9)", "steering: on"]
+    assert with_predictor(step, "sleep") == said
 
 
 def test_a_question_that_kills_is_not_asked_again():

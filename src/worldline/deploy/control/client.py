@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from worldline.model.errors import InputError, UsageError
 from worldline.model.printable import one_line
 from worldline.trace.format import read
-from worldline.trace.journal.segments import folder_of
+from worldline.trace.journal.segments import folder_of, has_journals, nodes_in
 from worldline.trace.json_text import shorten
 from worldline.trace.records import STATE, Trace
 
@@ -103,9 +103,31 @@ def _written(given: Path, node: str) -> tuple[Path, str]:
             return file, lines.readline(_LONGEST_URL).strip()
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is no text"
+        if isinstance(error, FileNotFoundError) and has_journals(given):
+            raise _without_address(given, node) from None
         raise UsageError(
             f"the address of control cannot be read from {file}: {said}", remedy=_HOW
         ) from None
+
+
+def _without_address(run: Path, node: str) -> UsageError:
+    """Return why a node has no address in the folder of a run."""
+    names = nodes_in(run)
+    if node not in names:
+        return UsageError(
+            f"{run} has no node {shorten(one_line(node), 100)!r}",
+            remedy=f"it has {', '.join(map(one_line, names[:10]))}",
+        )
+    if any(run.glob("control*.url")):
+        return UsageError(
+            f"{one_line(node)} has no address of control in {run}: it is down",
+            remedy="ask when it is up again, or another node",
+        )
+    return UsageError(
+        f"no node has an address of control in {run}: the run is over, or was begun "
+        "without --control",
+        remedy="ask while a run with --control goes on",
+    )
 
 
 def _get(host: str, port: int, path: str, over: str) -> tuple[int, bytes]:

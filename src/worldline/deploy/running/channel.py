@@ -4,11 +4,13 @@ Each line is an object in JSON with one key, which says what it is. To the node:
 
 * ``begin``: its life begins, with the conditions of links, and where scripts stand that go
   on;
-* ``links``: the conditions of links from now on.
+* ``links``: the conditions of links from now on;
+* ``over``: the run is over, so nothing happens to the node any more; it stays until it is ended.
 
 From it:
 
 * ``bound``: it has its journal and its sockets, and waits for ``begin``;
+* ``quiet``: nothing happens to it any more, as it was told;
 * ``counts``: of its node, each second and in the end;
 * ``told``: what stands beside it tells of failures that it saw coming, and of what was
   refused, with these, if that is another than before;
@@ -38,6 +40,10 @@ ChannelLine: TypeAlias = dict[str, Any]
 
 _ALONE_S = 3.0
 """Seconds that a process has to end when the one that has started it is no more."""
+
+QUIET_S = 2.0
+"""For how long the nodes of a run that is over are waited for, so that none hears of the end
+of another."""
 
 GRACE_S = 10.0
 """For how long a process may take to end by itself."""

@@ -15,7 +15,7 @@ from typing import Any, final
 
 from worldline.deploy.asked import ToldBeside, told_together
 from worldline.deploy.counts import NodeCounts
-from worldline.deploy.running.channel import GRACE_S, WATCHED, spelt
+from worldline.deploy.running.channel import GRACE_S, QUIET_S, WATCHED, spelt
 from worldline.deploy.running.report import counts_of, in_all
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
@@ -43,6 +43,8 @@ class NodeProcess:
         Takes a line for whoever watches.
     failed
         Takes what keeps a life from going on.
+    pid
+        The file that has the number of the process, as long as there is one.
     left
         A file that a life leaves behind if it is killed; None for none.
 
@@ -61,16 +63,18 @@ class NodeProcess:
         *,
         say: Callable[[str], None],
         failed: Callable[[Exception], None],
+        pid: Path | None = None,
         left: Path | None = None,
     ) -> None:
         self.node, self.positions = node, [0] * scripts
         self._words, self._watched = words, watched
-        self._say, self._failed, self._left = say, failed, left
+        self._say, self._failed, self._pid, self._left = say, failed, pid, left
         self._process: asyncio.subprocess.Process | None = None
         self._watching: asyncio.Task[None] | None = None
         self._bound: asyncio.Future[None] | None = None
         self._has_begun = self._is_killed = self._is_ending = False
         self._is_refused = False
+        self._quiet = asyncio.Event()
         self._before: list[NodeCounts] = []
         self._told: list[ToldBeside] = []
         self._now = NodeCounts(node=node.name)
@@ -115,6 +119,9 @@ class NodeProcess:
             limit=_LONGEST_LINE,
             **_apart(),
         )
+        if self._pid is not None:
+            with contextlib.suppress(OSError):  # the run can do without
+                self._pid.write_text(f"{self._process.pid}\n")
         self._watching = asyncio.ensure_future(self._watch(self._process))
         await asyncio.shield(self._bound)
 
@@ -136,6 +143,17 @@ class NodeProcess:
         self._is_killed = True
         self._signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
 
+    async def hush(self) -> None:
+        """Have nothing happen to the node any more; wait a moment until that is so."""
+        if not self.is_up:
+            return
+        self.send(over=True)
+        waiting = [self._quiet.wait(), self.over()]
+        tasks = [asyncio.ensure_future(one) for one in waiting]
+        await asyncio.wait(tasks, timeout=QUIET_S, return_when=asyncio.FIRST_COMPLETED)
+        for one in tasks:
+            one.cancel()
+
     async def end(self) -> None:
         """Ask the process to end; after a while, end it."""
         self._is_ending = True
@@ -150,7 +168,8 @@ class NodeProcess:
     async def over(self) -> None:
         """Wait until the process has ended, and all that it said is taken."""
         if self._watching is not None:
-            await self._watching
+            # Whoever waits may be told to wait no more: the watch goes on for others.
+            await asyncio.shield(self._watching)
 
     # ------------------------------------------------------------------------ inside
 
@@ -183,8 +202,10 @@ class NodeProcess:
         if code is None:
             code = await process.wait()
         process.stdin.close()
-        if self._left is not None:
-            self._left.unlink(missing_ok=True)
+        for file in (self._left, self._pid):
+            if file is not None:
+                with contextlib.suppress(OSError):
+                    file.unlink(missing_ok=True)
         was_up, self._has_begun = self.is_up, False
         if self._bound is not None and not self._bound.done():
             self._refuse("", f"its process ended with {_how(code)}")
@@ -216,6 +237,8 @@ class NodeProcess:
                 self._say(said)
             case {"refused": [what, remedy]}:
                 self._refuse(remedy, what)
+            case {"quiet": _}:
+                self._quiet.set()
             case {"bound": _} if self._bound is not None and not self._bound.done():
                 self._bound.set_result(None)
             case _:

@@ -22,6 +22,7 @@ from worldline.deploy.weather import LinkConditions
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.options.steering import ModeOptions
+from worldline.trace.journal.segments import folder_of
 
 _START_S = 60.0
 """For how long no node may have come so far as to begin, while some have not."""
@@ -56,6 +57,7 @@ class Supervisor:
                 f"{plan.system.index[node]}:{plan.run}",
                 say=say,
                 failed=ending.fail,
+                pid=folder / f"{folder_of(folder, node.name).name}.pid",
                 left=control_file(plan, (node,)),
             )
             for node in plan.nodes
@@ -91,8 +93,10 @@ class Supervisor:
                     await until_over(self._ending, ends, beside)
             seconds = loop.time() - began
         finally:
-            await asyncio.gather(*(each.end() for each in self._processes.values()))
-        told = told_together(each.told for each in self._processes.values())
+            every = self._processes.values()
+            await asyncio.gather(*(each.hush() for each in every))
+            await asyncio.gather(*(each.end() for each in every))
+        told = told_together(each.told for each in every)
         befell, error = forecast.befell, self._ending.error
         return RunOutcome(seconds, self.counts(), befell, error, told, began)
 

@@ -29,6 +29,7 @@ class WatchedNode:
         )
         self._nodes: LocalNodes | None = None
         self._told: ToldBeside = {}
+        self._over = asyncio.Event()
 
     async def run(self) -> list[NodeCounts]:
         """Run the node until it stops, or nobody watches any more."""
@@ -47,7 +48,13 @@ class WatchedNode:
                 beside: list[Awaitable[Any]] = [self._counting(nodes)]
                 if driver is not None:
                     beside.append(driver.run())
-                await until_over(self._ending, [nodes.over()], beside)
+                ends: list[Awaitable[Any]] = [nodes.over(), self._over.wait()]
+                await until_over(self._ending, ends, beside)
+                if self._over.is_set() and not self._ending.reason:
+                    # Peers that go on for a moment would be missed, and those miss it.
+                    host.hush()
+                    channel.send(quiet=True)
+                    await self._ending.asked()
         self._send_counts(nodes)
         return nodes.counts()
 
@@ -64,6 +71,8 @@ class WatchedNode:
         match line:
             case None:
                 self._ending.ask("nobody watches")
+            case {"over": _}:
+                self._over.set()
             case {"begin": begin}:
                 self._begin_with(begin)
             case {"links": links} if self._nodes is not None:

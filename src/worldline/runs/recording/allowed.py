@@ -25,8 +25,8 @@ from worldline.model.network.datagrams import Datagrams, concerning
 from worldline.model.semantics.hidden import Hidden, Status
 from worldline.model.system import System
 
-Happen = Callable[[Event], None]
-"""Lets an event happen that is put in."""
+Happen = Callable[[Event, str | None], None]
+"""Lets an event happen that is put in; in the place of a refused message, it is told why."""
 
 Leave = Callable[[], object]
 """Takes note of what is under way, before that is not known here any more."""
@@ -69,6 +69,7 @@ class Allowed:
         self._leave = leave
         self._abilities: dict[tuple[str, type], frozenset[Capability]] = {}
         self._doomed: defaultdict[int, Counter[Envelope]] = defaultdict(Counter)
+        self._refused: dict[tuple[int, int], tuple[Envelope, str]] = {}
         self.reason = self.unknown = ""
         self.mail: list[Mailbox] | None = None
         network = system.network
@@ -126,6 +127,10 @@ class Allowed:
         self._doomed[to][envelope] += 1
         return False
 
+    def refuse(self, to: int, envelope: Envelope, why: str) -> None:
+        """Note that a message was refused with its connection, which breaks of that."""
+        self._refused[to, self._system.index[envelope.src]] = envelope, why
+
     def overdue(self) -> list[tuple[int, Envelope]]:
         """Return what should be lost now, as the network says no more when it is."""
         return [
@@ -161,7 +166,8 @@ class Allowed:
         if self.mail is None or self.reason:
             return None
         link = self.mail[index].connection(self._system.ids[peer])
-        return link is not None and (link.error_here or link.is_whole())
+        is_refused = (peer, index) in self._refused
+        return link is not None and (link.error_here or link.is_whole() or is_refused)
 
     def error(self, index: int, peer: int, name: str) -> str:
         """Let a node hear of a broken connection; return the name of the error."""
@@ -174,28 +180,21 @@ class Allowed:
             return name
         if not link.error_here and self._refuses(index, peer):
             name = UNREACHABLE
-        elif not link.error_here:
-            if not link.is_whole():
-                self._refute(
-                    f"the connection of {me} and {other} broke before a message had gone "
-                    "through"
-                )
-                return name
-            first, second = sorted((index, peer))
-            broken = Event(
-                Kind.DISCONNECT,
-                self._system.ids[first],
-                peer=self._system.ids[second],
-            )
-            self._put_in(broken)
+        elif link.error_here or self._break(index, peer, whole=link.is_whole()):
             name = LOST
         else:
-            name = LOST
+            self._refute(
+                f"the connection of {me} and {other} broke before a message had gone "
+                "through"
+            )
+            return name
         self._apply(Event(Kind.TRANSPORT_ERROR, me, name=name, peer=other))
         return name
 
     def crash(self, index: int) -> None:
         """Let a node stop."""
+        for pair in [pair for pair in self._refused if index in pair]:
+            del self._refused[pair]
         if self.mail is not None and not self.reason:
             self._apply(Event(Kind.CRASH, self._system.ids[index]))
 
@@ -224,10 +223,29 @@ class Allowed:
         self._leave()
         self.reason = reason
 
-    def _put_in(self, event: Event) -> None:
+    def _put_in(self, event: Event, steer: str | None = None) -> None:
         """Let happen what has to; whoever looks then sees what has become of it."""
         self._apply(event)
-        self._happen(event)
+        self._happen(event, steer)
+
+    def _break(self, index: int, peer: int, *, whole: bool) -> bool:
+        """Let a connection break of which a node hears; say whether it can.
+
+        One that is not open does where the peer has refused the first message on it.
+        """
+        refused = self._refused.pop((index, peer), None) if whole else None
+        refused = self._refused.pop((peer, index), refused)
+        ids = self._system.ids
+        why = None if refused is None else refused[1]
+        if whole:
+            first, second = sorted((index, peer))
+            self._put_in(Event(Kind.DISCONNECT, ids[first], peer=ids[second]), why)
+            return True
+        assert self.mail is not None
+        if refused is None or not self.mail[peer].is_ready(refused[0]):
+            return False
+        self._put_in(concerning(Kind.REFUSE, ids[peer], refused[0]), why)
+        return True
 
     def _refuses(self, index: int, peer: int) -> bool:
         """Say whether a node is not there to take the messages from another."""

@@ -172,6 +172,8 @@ class JournalFolder:
 
     Attributes
     ----------
+    header
+        What the recording says of itself.
     sources
         The hashes of the source with which nodes ran, as far as they are known.
 
@@ -182,7 +184,7 @@ class JournalFolder:
     """
 
     def __init__(self, folder: Path, system: System, *, partial: bool = False) -> None:
-        header_of(folder)
+        self.header = as_trace_header(header_of(folder))
         self._codec = codec = Codec(system)
         self._found = journals_in(folder)
         self.sources: set[str] = set()

@@ -105,7 +105,7 @@ class ReplayedRecording(BaseReport):
         What the journal of each node had.
     events, run_steps, drops
         What the journals say happened, how many steps that is with what the network did,
-        and the messages that were never received.
+        and the messages that no handler took: they were never received, or refused.
     network
         Whether the declared network allows the run.
     divergence
@@ -124,6 +124,8 @@ class ReplayedRecording(BaseReport):
         The number of the step that is step 1 of the trace, where that is another.
     source_changed
         Whether the system's source is another than when this was recorded.
+    parameters_changed
+        Which of its parameters are others than then, in words; empty if none are.
     no_trace
         Why there is none.
     """
@@ -147,6 +149,7 @@ class ReplayedRecording(BaseReport):
     no_trace: str = ""
     offset: int | None = None
     source_changed: bool = False
+    parameters_changed: str = ""
 
     @property
     def trace(self) -> Path | None:
@@ -212,11 +215,14 @@ class ReplayedRecording(BaseReport):
             "window": None if self.window is None else list(self.window),
             "debug": self.debug,
             "source_changed": self.source_changed,
+            "parameters_changed": self.parameters_changed or None,
             "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
         lines = [f"{self.system}: {self._said()}"]
+        if self.parameters_changed:
+            lines.append(f"  {self.parameters_changed}")
         if self.divergence is not None:
             lines += [f"  {line}" for line in str(self.divergence).splitlines()]
         width = max((len(row.name) for row in self.properties), default=0)

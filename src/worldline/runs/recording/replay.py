@@ -35,6 +35,7 @@ from worldline.runs.recording.run import RecordedRun
 from worldline.runs.recording.stepping import Stepping
 from worldline.runs.recording.tracing import trace_of
 from worldline.runs.report import PropertyReport
+from worldline.runs.rerun import parameters_changed
 from worldline.show.phrases import open_phrase
 from worldline.trace.format import line_of
 from worldline.trace.records import Trace
@@ -108,7 +109,11 @@ def replay_recording(
     report = replaying.run(journals)
     origin = system.origin
     changed = origin is not None and bool(journals.sources - {origin.source})
-    return replace(report, source_changed=changed)
+    return replace(
+        report,
+        source_changed=changed,
+        parameters_changed=parameters_changed(journals.header, system),
+    )
 
 
 @final

@@ -37,6 +37,7 @@ from worldline.runs.recording.survey import SendName
 from worldline.runs.recording.timers import RecordedTimers, check_timers, compare_timers
 from worldline.trace.journal.checkpoints import NodeCheckpoint
 from worldline.trace.journal.frames import NamedFrame
+from worldline.worlds.companions import Instead
 from worldline.worlds.dry_run import DryRuns, is_noop
 
 
@@ -93,7 +94,7 @@ class Rerunning:
             self._forget(index)
         elif index in self.unknown and kind is not Kind.START:
             return
-        elif one.notes.fate in ("blocked", "undone"):
+        elif one.notes.fate in _UNDONE:
             self._refused(one)
         else:
             _OF[kind](self, index, one.what, one.notes)
@@ -288,9 +289,9 @@ class Rerunning:
             timer = self._timers.fired(one.what, timers)
             timers[timer] = timers.pop(timer)  # it is set again
         elif one.kind is Kind.DELIVER:
-            self._lose(index, one.what)
+            self._lose(index, one.what, one.notes)
 
-    def _lose(self, index: int, frame: Any) -> None:
+    def _lose(self, index: int, frame: Any, notes: Notes) -> None:
         steps, me = self._steps, self._system.ids[index]
         name: SendName = frame[:4]
         letter = steps.letters.get(name)
@@ -299,9 +300,12 @@ class Rerunning:
             return
         self._compare(letter, index, frame)
         self._take_off(letter, name, index)
-        envelope = letter.envelope
+        envelope, why = letter.envelope, f"a companion {_UNDONE[notes.fate]} it"
+        steps.drops += 1
         if steps.allowed.lose(index, envelope):
-            steps.happen(index, concerning(Kind.DROP, me, envelope))
+            steps.happen(index, concerning(Kind.DROP, me, envelope), why)
+        elif notes.how == Instead.BROKEN.value:
+            steps.allowed.refuse(index, envelope, why)
         self._let_die(frame.sender)
 
     def _checkpoint(self, index: int, what: NodeCheckpoint) -> None:
@@ -347,6 +351,9 @@ class Rerunning:
         self._world.touched.update((layout.local(index), layout.hidden(index)))
         self._steps.jump(index)
 
+
+_UNDONE = {"blocked": "blocked", "undone": "undid"}
+"""What becomes of an event that a companion refuses, and what that has done."""
 
 _SILENT = (NO_NOTES, NO_NOTES._replace(fate="unhandled"))
 """What is said of a message that may have changed nothing."""

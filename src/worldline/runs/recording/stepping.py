@@ -77,7 +77,7 @@ class Stepping:
     doomed
         What the last event sent and nobody receives, as long as it is not lost.
     steps, drops
-        The number of the last step; messages that nobody received.
+        The number of the last step; messages that nobody received, or took.
     lost, has_lost
         The step after which nothing is known of a node, by index; and whether something
         was ever not known.
@@ -171,11 +171,17 @@ class Stepping:
         while self.doomed and self.steps >= 0:  # else some have not started yet
             self._lose(*self.doomed.pop(0))
 
-    def happen(self, index: int, event: Event) -> None:
-        """Let something happen that no handler takes: a fault."""
+    def happen(self, index: int, event: Event, steer: str | None = None) -> None:
+        """Let something happen that no handler takes: a fault.
+
+        Parameters
+        ----------
+        steer
+            Why it happens in the place of a message that was refused.
+        """
         self._door.tell(NO_NOTES)
         result = self.world.happen(event, index, self.now)
-        self._told(event, result)
+        self._told(event, result, steer)
 
     def begin(self) -> None:
         """Count steps from here on: all nodes have begun."""
@@ -282,7 +288,9 @@ class Stepping:
         world.nodes[index].__dict__.update(node.__dict__)
         self._lasting.pop(index, None)
 
-    def _told(self, event: Event, result: Result | Failure) -> None:
+    def _told(
+        self, event: Event, result: Result | Failure, steer: str | None = None
+    ) -> None:
         """Tell of a step that has happened."""
         if not self.is_begun:
             self.world.touched.clear()
@@ -295,14 +303,14 @@ class Stepping:
         door, now, lamport = self._door, self.now, self.lamport
         choices, answers = tuple(door.choices), tuple(door.answers)
         step = new_step(
-            RunStep, (self.steps, event, choices, now, lamport, result, answers)
+            RunStep, (self.steps, event, choices, now, lamport, result, answers, steer)
         )
         self._listener.stepped(step)
 
-    def _put_in(self, event: Event) -> None:
+    def _put_in(self, event: Event, steer: str | None) -> None:
         """Let something happen that the declared network needs."""
         index = 0 if event.node is None else self.system.index[event.node]
-        self.happen(index, event)
+        self.happen(index, event, steer)
 
     def _set_timers(self, index: int) -> None:
         timers = self.world.hidden[index].timers

@@ -23,6 +23,8 @@ class RunStep(NamedTuple):
         What became of it.
     answers
         What its sends were told; see `RecordedDoor`.
+    steer
+        Why it happens in the place of a message that was refused; None if it does not.
     """
 
     number: int
@@ -32,6 +34,7 @@ class RunStep(NamedTuple):
     lamport: int
     result: Result | Failure
     answers: tuple[tuple[int, bool], ...]
+    steer: str | None
 
 
 new_step = tuple.__new__

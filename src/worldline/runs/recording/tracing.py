@@ -61,6 +61,11 @@ def trace_of(
         seed=None,
         begins=begins,
         times=tuple(step.time for step in steps),
+        notes={
+            number: step.steer
+            for number, step in enumerate(steps, 1 - len(boot))
+            if step.steer is not None
+        },
         ended=ended,
         gauges=None if kept.begins is None else kept.begins.gauges,
     )

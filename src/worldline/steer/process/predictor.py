@@ -268,7 +268,9 @@ class PredictorProcess:
         self._asked = None
         if failure is None:
             self.counts.answered += 1
-            self._has_said = False
+            if self._has_said:
+                self._has_said = False
+                self._say("steering: on")
         else:
             self.counts.failed += 1
             said = one_line(failure)

@@ -159,6 +159,15 @@ def has_journals(place: Path) -> bool:
         return False
 
 
+def nodes_in(recording: Path) -> list[str]:
+    """Return the names of the nodes that have a journal in a recording."""
+    return sorted(
+        node_of(each)
+        for each in recording.iterdir()
+        if each.is_dir() and segments(each)
+    )
+
+
 def frame_block(content: bytes) -> bytes:
     """Return a block's content with its length and its CRC-32 before it."""
     return _pack_head(len(content), zlib.crc32(content)) + content
