@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
+
+import pytest
 
 from worldline.engine.room import give_back
 from worldline.worlds.lasting import lasting, made_to_last
@@ -77,3 +80,13 @@ def test_what_was_to_last_and_is_left_by_all_is_given_back():
         give_back()
         assert seen() is None
         assert gc.get_freeze_count() > 0
+
+
+def test_nothing_stays_frozen_if_ctrl_c_comes_at_once(monkeypatch: pytest.MonkeyPatch):
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "getallocatedblocks", interrupted)
+    with pytest.raises(KeyboardInterrupt), lasting():
+        pass
+    assert gc.get_freeze_count() == 0

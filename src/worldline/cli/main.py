@@ -120,7 +120,8 @@ class Parser(argparse.ArgumentParser):
         """Return which flag is probably meant."""
         import difflib  # for mistakes alone
 
-        if "--target" in self._option_string_actions and unknown[0][:1] != "-":
+        is_target = unknown[0].startswith("zoo:") or ".py" in unknown[0]
+        if "--target" in self._option_string_actions and is_target:
             return f" (did you mean --target {unknown[0]}?)"
         flag = unknown[0].partition("=")[0]
         near = difflib.get_close_matches(flag, self._option_string_actions, 1, 0.7)

@@ -51,8 +51,8 @@ def lasting() -> Iterator[Callable[[], None]]:
             # To count the objects would take as long as to look at them.
             gc.set_threshold(max(youngest, blocks // _BLOCKS // _SHARE), *others)
 
-    keep()
     try:
+        keep()
         yield keep
     finally:
         gc.set_threshold(*before)
