@@ -9,8 +9,9 @@ from worldline.model.kinds import Kind
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.changes import HeardChanges
 from worldline.steer.checking.judge import NodeJudge
+from worldline.steer.snapshots.channels import SENT
 from worldline.steer.snapshots.records import MemberRecord
-from worldline.steer.unchanged import is_still_so
+from worldline.steer.unchanged import CHECKPOINT, is_still_so
 from worldline.trace.journal.frames import Extensions, numbers_of
 from worldline.worlds.companions import Beside, Effects
 
@@ -59,9 +60,9 @@ class CheckedNode:
     def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
         """Take note of the numbers beside a message, unless a later one has come."""
         last = self.heard.get(peer)
-        if last is not None and (life, numbers.get(_NUMBER, 0)) < (
+        if last is not None and (life, numbers.get(SENT, 0)) < (
             last[0],
-            numbers_of(last[1]).get(_NUMBER, 0),
+            numbers_of(last[1]).get(SENT, 0),
         ):
             return
         self.heard[peer] = life, {**numbers}
@@ -136,10 +137,6 @@ def _is_later(
     if is_still_so(record.number, numbers):
         return False
     channel = record.channels.get(me)
-    if _NUMBER in numbers:
-        return numbers[_NUMBER] > (0 if channel is None else channel.sent)
-    return numbers.get(_CHECKPOINT, record.number) >= record.number
-
-
-_CHECKPOINT, _NUMBER = 1, 3
-"""Beside a message: the number of its sender's last checkpoint, and its own on its channel."""
+    if SENT in numbers:
+        return numbers[SENT] > (0 if channel is None else channel.sent)
+    return numbers.get(CHECKPOINT, record.number) >= record.number
