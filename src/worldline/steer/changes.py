@@ -55,14 +55,15 @@ class HeardChanges:
         self.heard_of(peer, life, number if since is None else since - 1)
         if max(numbers) < _ANYBODY:
             return False
-        is_news = False
+        anybody, most = numbers.get(_ANYBODY, -1), number + _MOST_AHEAD
+        is_news = self._anybody < anybody <= most
+        if is_news:
+            self._anybody = anybody
+            self.version += 1
         for index, changed in _told_by(numbers):
-            if index >= self._count or changed[1] > number + _MOST_AHEAD:
+            if index >= self._count or changed[1] > most:
                 continue
-            if index < 0 and changed[1] > self._anybody:
-                self._anybody, is_news = changed[1], True
-                self.version += 1
-            elif index not in (self._me, peer, -1) and changed > self._of(index):
+            if index not in (self._me, peer) and changed > self._of(index):
                 self._told[index] = changed
                 self._note(index, changed)
                 is_news = True
@@ -115,9 +116,7 @@ _NEVER = (0, -1)
 
 
 def _told_by(numbers: Mapping[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yield the nodes that a message tells of, -1 for anybody, and the life and number."""
-    if _ANYBODY in numbers:
-        yield -1, (0, numbers[_ANYBODY])
+    """Yield the nodes that a message tells of, each with the life and the number."""
     for key, value in numbers.items():
         if key >= _FIRST and not (key - _FIRST) % 2:
             yield (key - _FIRST) // 2, (numbers.get(key + 1, 1), value)
