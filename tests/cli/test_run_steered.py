@@ -67,6 +67,11 @@ def test_node_processes_predict_and_leave_no_process():
         (["--gather-every", "5"], "--gather-every has no meaning with mode off"),
         (["--mode", "check", "--gather-bandwidth", "x"], "'x' is no bandwidth"),
         (["--mode", "on"], "invalid choice: 'on'"),
+        (
+            ["--property", "few_words_are_bad"],
+            "--property has no meaning with mode off",
+        ),
+        (["--mode", "check", "--property", "x"], "words has no property 'x'"),
     ],
 )
 def test_flags_that_mean_nothing_are_refused(flags: list[str], said: str):

@@ -24,6 +24,7 @@ def run(
     folder: Path,
     step: Callable[[wl.Host], Awaitable[None]],
     system: Callable[[], wl.System] = words.system,
+    **given: Any,
 ) -> list[str]:
     """Run a step beside which nodes are in a mode; return the lines that were said."""
     said: list[str] = []
@@ -37,6 +38,7 @@ def run(
                 gather_every=0.2,
                 gather_bandwidth=1e9,
                 say=said.append,
+                **given,
             ) as companions,
             wl.Host(system(), record=folder / "run", companions=companions) as host,
         ):
@@ -83,6 +85,35 @@ def test_a_property_that_asks_for_the_time_is_told_once_and_left_out_of_predicti
     assert "property nobody_is_late reads the time" in left_out
     assert left_out.endswith("; it is left out from now on")
     assert any(line.startswith(f"predicted: {PROPERTY} ") for line in said)
+
+
+@pytest.mark.parametrize("mode", ["predict", "steer"])
+def test_failures_of_the_property_that_is_named_are_seen_coming_alone(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+
+    async def step(host: wl.Host) -> None:
+        await host.call(words.B, "say", False)
+        await host.call(words.B, "say", True)
+        await until(host, words.A, "predicted")
+        if mode == "steer":
+            for _ in range(5):  # whatever is heard, it is not what was asked about
+                await host.call(words.B, "say", False)
+            while host.state(words.A).good < 6:
+                await asyncio.sleep(0.01)
+
+    said = run(mode, tmp_path, step, words.counted, properties=[PROPERTY])
+    assert said
+    assert all(line.startswith(f"predicted: {PROPERTY} ") for line in said)
+
+
+def test_a_property_that_there_is_not_is_refused(tmp_path: Path):
+    async def never(host: wl.Host) -> None:
+        raise AssertionError
+
+    with pytest.raises(wl.UsageError, match="words has no property 'nope'"):
+        run("steer", tmp_path, never, properties=["nope"])
 
 
 def test_what_is_predicted_does_not_come_about_where_nodes_steer(

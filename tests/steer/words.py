@@ -43,6 +43,20 @@ def nobody_is_late(view: wl.View) -> bool:
     return view.time < 60
 
 
+@wl.safety
+def few_words_are_heard(view: wl.View) -> bool:
+    return view.for_each_node(hears_little)
+
+
+def hears_little(view: wl.View, node: wl.NodeId) -> bool:
+    return bool(view[node].bad + view[node].good < 3)
+
+
+def counted() -> wl.System:
+    made = system()
+    return made.replace(properties=[few_words_are_heard, *made.properties])
+
+
 def timed() -> wl.System:
     made = system()
     return made.replace(properties=[nobody_is_late, *made.properties])

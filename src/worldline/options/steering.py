@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -121,3 +121,24 @@ class ModeOptions(VerbOptions):
                     remedy=f"its nodes are {', '.join(by_name)}",
                 )
         return tuple(by_name[name] for name in self.predicting)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class HostModeOptions(ModeOptions):
+    """Options of what runs on real sockets, where nothing else asks about properties."""
+
+    STEERING: ClassVar[Group] = ModeOptions.STEERING._replace(
+        names=(*ModeOptions.STEERING.names, "properties")
+    )
+
+    properties: Sequence[str] | None = option(
+        None,
+        "see the failures of this safety property coming, of no other (default: of all)",
+        NameList(),
+        flag="--property",
+    )
+
+    def refuse_idle(self, predicting: tuple[str, ...] = ()) -> None:
+        super().refuse_idle(predicting)
+        if self.mode == "off":
+            self.refuse_given(("properties",), "has no meaning with mode off")

@@ -17,7 +17,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
 from worldline.deploy.host import told_to_stderr
@@ -27,8 +27,10 @@ from worldline.model.errors import UsageError
 from worldline.model.faults import Faults
 from worldline.model.system import System
 from worldline.options.declaring import option, verb
-from worldline.options.steering import ModeOptions
+from worldline.options.steering import HostModeOptions
 from worldline.options.values import Assignments, Choice, Function, InPython, Text
+from worldline.runs.timeless import judging
+from worldline.search.question import safety_alone
 from worldline.steer.process.forecasts import WORK, ProcessForecasts, spelt_options
 from worldline.steer.process.predictor import PredictorProcess
 from worldline.steer.requests import SnapshotRequests
@@ -44,7 +46,7 @@ _LOOK_S = 1.0
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SteeredHostOptions(ModeOptions):
+class SteeredHostOptions(HostModeOptions):
     """Options of `steered`."""
 
     mode: Literal["off", "predict", "check", "steer"] = option(
@@ -120,7 +122,7 @@ def steered(
 async def companions_for(
     system: System,
     nodes: Sequence[NodeId],
-    options: ModeOptions,
+    options: HostModeOptions,
     say: Callable[[str], None],
 ) -> AsyncIterator[Sequence[Companion]]:
     """Have the companions of a host's nodes that do what a mode says, in a block.
@@ -134,6 +136,11 @@ async def companions_for(
         yield ()
         return
     chosen = SteeringOptions.of(options, system)
+    if options.properties is not None:
+        _, judged = safety_alone(system, options.properties, "what stands beside nodes")
+        names = [prop.name for prop in judged]
+        chosen = replace(chosen, properties=names)
+        system = judging(system, names)
     findings = Findings(seed=0)
     async with contextlib.AsyncExitStack() as stack:
         predicts: Predicts | None = None

@@ -25,3 +25,9 @@ SYSTEM = words.system()
 def test_faults_are_those_that_were_given(faults: wl.Faults | str | None):
     given = SteeringOptions(max_states=7, repeat_cost=None, faults=faults)
     assert options_of(SYSTEM, spelt_options(given)) == given
+
+
+@pytest.mark.parametrize("properties", [None, [], ["few_words_are_bad"]])
+def test_properties_are_those_that_were_named(properties: list[str] | None):
+    given = SteeringOptions(properties=properties)
+    assert options_of(SYSTEM, spelt_options(given)) == given

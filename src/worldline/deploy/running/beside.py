@@ -8,7 +8,7 @@ from typing import Protocol
 
 from worldline.model.data.identity import NodeId
 from worldline.model.system import System
-from worldline.options.steering import ModeOptions
+from worldline.options.steering import HostModeOptions
 from worldline.worlds.companions import Companion
 
 
@@ -19,7 +19,7 @@ class StandsBeside(Protocol):
         self,
         system: System,
         nodes: Sequence[NodeId],
-        options: ModeOptions,
+        options: HostModeOptions,
         say: Callable[[str], None],
         /,
     ) -> AbstractAsyncContextManager[Sequence[Companion]]: ...

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, final
 
 from worldline.model.data.identity import NodeId
 from worldline.options.declaring import Group, option
-from worldline.options.steering import ModeOptions
+from worldline.options.steering import HostModeOptions
 from worldline.options.values import (
     Amount,
     Assignments,
@@ -26,7 +26,7 @@ from worldline.options.values import (
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RunOptions(ModeOptions):
+class RunOptions(HostModeOptions):
     """Options of `run`."""
 
     GROUPS: ClassVar[tuple[Group, ...]] = (
@@ -37,7 +37,7 @@ class RunOptions(ModeOptions):
             "the node that sends. A DURATION is written as in 20ms, 1.5s or 10m.",
             ("weather", "loss", "duplicate", "latency"),
         ),
-        ModeOptions.STEERING,
+        HostModeOptions.STEERING,
         Group(
             "recording",
             "",

@@ -23,6 +23,7 @@ from worldline.model.network import permits
 from worldline.model.system import System
 from worldline.runs.evidence import file_of
 from worldline.search.predicting.faults import predicted_system
+from worldline.search.question import safety_alone
 from worldline.trace.journal.reading import is_recording
 from worldline.worlds.latency import Latency, LatencyBetween, between, latency_of
 from worldline.worlds.weather import WeatherEvent
@@ -139,6 +140,7 @@ def plan_of(
     nodes = _nodes(system, options) if watched is None else watched[:1]
     _refuse_ports(options, nodes)
     options.who_predicts(system)
+    safety_alone(system, options.properties, "what stands beside nodes")
     if options.prediction_faults is not None:
         predicted_system(system, options.prediction_faults)
     weather = _weather(system, options)

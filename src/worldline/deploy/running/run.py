@@ -150,8 +150,12 @@ def _of_steering(
             "lowest priority, and where each node has a process, one for each; let it run "
             "for longer, on a machine with less to do, or --together"
         )
-    kinds = [prop.kind for prop in plan.system.properties]
-    yield from notes_on(counts, unseen, kinds.count(PropertyKind.SAFETY))
+    asked = plan.options.properties
+    judged = sum(
+        prop.kind is PropertyKind.SAFETY and (asked is None or prop.name in asked)
+        for prop in plan.system.properties
+    )
+    yield from notes_on(counts, unseen, judged)
 
 
 def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:

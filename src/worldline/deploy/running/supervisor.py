@@ -185,6 +185,8 @@ def _words_of_mode(options: RunOptions) -> Iterator[str]:
         if name in options.given and given is not None:
             text = ",".join(given) if name == "predicting" else given
             yield f"--{name.replace('_', '-')}={text}"
+    for name in options.properties or ():
+        yield f"--property={name}"
 
 
 def _words(plan: RunPlan, node: NodeId, folder: Path) -> Iterator[str]:

@@ -39,6 +39,8 @@ WORK = "forecasts"
 def forecasting(system: System, options: bytes) -> AnswersQuestions:
     """Return what answers questions about a system with forecasts."""
     chosen = options_of(system, options)
+    if chosen.properties is not None:
+        system = judging(system, chosen.properties)
     forecaster = Forecaster(system, chosen)
     questions, answers = QuestionCodec(system), _answers(system)
     judged = [prop.name for prop in system.properties]
@@ -200,6 +202,7 @@ def spelt_options(options: SteeringOptions) -> bytes:
             options.repeat_cost,
             _spelt_faults(faults) if isinstance(faults, Faults) else faults,
             options.filters,
+            None if options.properties is None else list(options.properties),
         ]
     )
 
@@ -219,8 +222,8 @@ def options_of(system: System, options: bytes) -> SteeringOptions:
     Malformed
         If they are none.
     """
-    mode, states, cost, faults, filters = listed(
-        unpack(options), str, int, int | None, str | list | None, bool
+    mode, states, cost, faults, filters, properties = listed(
+        unpack(options), str, int, int | None, str | list | None, bool, list | None
     )
     if isinstance(faults, list):
         record, cuts = listed(faults, dict, list | None)
@@ -231,6 +234,7 @@ def options_of(system: System, options: bytes) -> SteeringOptions:
         repeat_cost=cost,
         faults=faults,
         filters=filters,
+        properties=properties,
     )
 
 

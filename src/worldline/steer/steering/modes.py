@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
@@ -57,6 +57,8 @@ class SteeringOptions:
         Virtual seconds that a prediction takes, where it runs inside a simulation.
     predicting
         The nodes that predict; None for all.
+    properties
+        The names of those whose failures are seen coming; None for all.
     filters, immediate
         Whether filters are installed, and the immediate check is made, where the mode has
         them: to measure what one does without the other.
@@ -72,6 +74,7 @@ class SteeringOptions:
     faults: Faults | str | None = None
     latency: float = 0.1
     predicting: Collection[NodeId] | None = None
+    properties: Sequence[str] | None = None
     filters: bool = True
     immediate: bool = True
     on_unseen: Literal["allow", "refuse"] = "allow"
