@@ -23,6 +23,7 @@ TABLE = {"total": lambda node: node.total}
 LISTED = [lambda node: node.total]
 SPACE = types.SimpleNamespace(read=lambda node: node.total)
 ASK = getattr
+FORMAT = "{.total}"
 MADE_UP = "".join(map(chr, b"total"))
 
 
@@ -143,6 +144,13 @@ PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "an import in a function": imported_late,
     "a list in a closure": in_closure(),
     "getattr by another name": of_each(lambda node: ASK(node, MADE_UP)),
+    "a format": of_each(lambda node: int("{0.total}".format(node))),
+    "a format in a format": of_each(lambda node: int("{0:{1.total}}".format(4, node))),
+    "a format that is made": of_each(lambda node: int(("{." + "total}").format(node))),
+    "a format elsewhere": of_each(lambda node: int(FORMAT.format(node))),
+    "a format by keyword": of_each(
+        lambda node: int("{n.total}".format_map({"n": node}))
+    ),
     "__getattr__": of_each(lambda node: node.__getattr__(MADE_UP)),
     "partial": functools.partial(lambda read, view: of_each(read)(view), READ),
 }
