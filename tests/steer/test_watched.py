@@ -1,7 +1,7 @@
 """What properties look at is never too little, however their code comes to look at it."""
 
 # How the code is written is what is tested.
-# ruff: noqa: PLW0108
+# ruff: noqa: PLW0108, UP030, UP032
 
 import functools
 import operator
@@ -121,7 +121,7 @@ def by_default(
 
 
 # What is tested is how a property comes to a field.
-# ruff: noqa: PLW0108
+# ruff: noqa: PLW0108, UP030, UP032
 PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "a function of a module": of_each(lambda node: elsewhere.total_of(node)),
     "a static method of a class": lambda view: elsewhere.Tool.small(view),
