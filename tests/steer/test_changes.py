@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.steer import relaying
+from tests.steer import locking, relaying
 
 import worldline as wl
 from worldline.steer.changes import HeardChanges
@@ -152,3 +152,22 @@ def test_no_event_is_refused_whose_sender_knew_better_on_sockets(network: Any):
         assert ready == 30 or network == "datagrams"
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_event_is_refused_whose_sender_has_heard_of_a_reset(seed: int):
+    runs = [
+        wl.simulate(
+            locking.system,
+            mode=mode,
+            seconds=40,
+            seed=seed,
+            weather="every 7s reset any",
+            threads=1,
+            traces=False,
+        ).to_json()
+        for mode in ("off", "check")
+    ]
+    assert [run["verdict"] for run in runs] == ["unknown", "unknown"]
+    assert runs[1]["steering"]["checked"] > 5
+    assert runs[1]["refusals"] == []
