@@ -71,7 +71,7 @@ def on_sockets(seed: int, folder: Path, seconds: float) -> Counter[str]:
 
 
 def test_the_check_says_what_asking_anew_says(tmp_path: Path):
-    seen = sum((simulated(seed, tmp_path) for seed in (2, 5, 9)), Counter[str]())
+    seen = sum((simulated(seed, tmp_path) for seed in (2, 9)), Counter[str]())
     assert min(seen[one] for one in ("refused", "others", "decided", "false")) > 0
 
 
