@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.steer import relaying
+from tests.steer import locking, relaying
 
 import worldline as wl
 from worldline.steer.changes import HeardChanges
@@ -77,6 +77,29 @@ def test_of_many_it_is_said_that_anybody_may_have_changed():
     assert len(there.numbers(50)) == 2, "and of the one who told it"
 
 
+def test_of_many_those_in_another_life_are_told_apart():
+    many = HeardChanges(0, 100)
+    for peer in range(1, 60):
+        many.hear(peer, 1 + peer % 2, {NUMBER: 3})  # as after the death of a process
+    there = heard_by_one_of_many(many)
+    for peer in range(1, 60):
+        life = 1 + peer % 2
+        assert there.is_later(peer, *of(9)) is (life == 2)
+        assert there.is_later(peer, *of(3, life))
+        assert not there.is_later(peer, *of(4, life))
+
+
+def heard_by_one_of_many(changes: HeardChanges) -> HeardChanges:
+    there = HeardChanges(99, 100)
+    there.hear(0, 1, {NUMBER: 90, **changes.numbers(99)})
+    return there
+
+
+def test_what_a_liar_says_since_is_passed_on_as_a_number():
+    lied = heard(A, (B, 1, {NUMBER: 5, SINCE: 0}))
+    assert min(lied.numbers(C).values(), default=0) >= 0
+
+
 @pytest.mark.parametrize("number", [1 << 40, (1 << 53) - 1])
 def test_what_cannot_be_is_not_believed(number: int):
     lie = {NUMBER: 5, 15: number, 16 + 2 * B: number, 16 + 2 * 7: 5, 17: 3}
@@ -129,3 +152,22 @@ def test_no_event_is_refused_whose_sender_knew_better_on_sockets(network: Any):
         assert ready == 30 or network == "datagrams"
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_event_is_refused_whose_sender_has_heard_of_a_reset(seed: int):
+    runs = [
+        wl.simulate(
+            locking.system,
+            mode=mode,
+            seconds=40,
+            seed=seed,
+            weather="every 7s reset any",
+            threads=1,
+            traces=False,
+        ).to_json()
+        for mode in ("off", "check")
+    ]
+    assert [run["verdict"] for run in runs] == ["unknown", "unknown"]
+    assert runs[1]["steering"]["checked"] > 5
+    assert runs[1]["refusals"] == []

@@ -1,7 +1,7 @@
 """What properties look at is never too little, however their code comes to look at it."""
 
 # How the code is written is what is tested.
-# ruff: noqa: PLW0108
+# ruff: noqa: PLW0108, UP030, UP032
 
 import functools
 import operator
@@ -23,6 +23,7 @@ TABLE = {"total": lambda node: node.total}
 LISTED = [lambda node: node.total]
 SPACE = types.SimpleNamespace(read=lambda node: node.total)
 ASK = getattr
+FORMAT = "{.total}"
 MADE_UP = "".join(map(chr, b"total"))
 
 
@@ -120,7 +121,7 @@ def by_default(
 
 
 # What is tested is how a property comes to a field.
-# ruff: noqa: PLW0108
+# ruff: noqa: PLW0108, UP030, UP032
 PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "a function of a module": of_each(lambda node: elsewhere.total_of(node)),
     "a static method of a class": lambda view: elsewhere.Tool.small(view),
@@ -143,6 +144,13 @@ PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "an import in a function": imported_late,
     "a list in a closure": in_closure(),
     "getattr by another name": of_each(lambda node: ASK(node, MADE_UP)),
+    "a format": of_each(lambda node: int("{0.total}".format(node))),
+    "a format in a format": of_each(lambda node: int("{0:{1.total}}".format(4, node))),
+    "a format that is made": of_each(lambda node: int(("{." + "total}").format(node))),
+    "a format elsewhere": of_each(lambda node: int(FORMAT.format(node))),
+    "a format by keyword": of_each(
+        lambda node: int("{n.total}".format_map({"n": node}))
+    ),
     "__getattr__": of_each(lambda node: node.__getattr__(MADE_UP)),
     "partial": functools.partial(lambda read, view: of_each(read)(view), READ),
 }

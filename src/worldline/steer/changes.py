@@ -18,7 +18,8 @@ the first number about a node: with twice its index added, that of its checkpoin
 it has, and behind it the life in which it has, if not 1."""
 
 _MOST = 32
-"""Nodes that a message tells of; of more it says that anybody may have changed."""
+"""Nodes that a message tells of; of more it says that anybody may have changed. But one in
+another life than its first may have other numbers than before, and is named all the same."""
 
 _MOST_AHEAD = 1 << 32
 """By how much a number may be greater than that of the sender: else it is a lie."""
@@ -71,7 +72,7 @@ class HeardChanges:
 
     def heard_of(self, peer: int, life: int, number: int) -> bool:
         """Take note that a peer has changed after a checkpoint; say whether that is new."""
-        changed = life, number
+        changed = life, max(number, 0)  # of one before, only a liar tells
         known = self._known.get(peer)
         if peer == self._me or (known is not None and changed <= known[0]):
             return False
@@ -93,8 +94,9 @@ class HeardChanges:
         ]
         anybody = self._anybody
         if len(new) > _MOST:
-            anybody = max(anybody, *(number for _, (_, number) in new))
-            new = []
+            of_first = [number for _, (life, number) in new if life == 1]
+            anybody = max((anybody, *of_first))
+            new = [one for one in new if one[1][0] != 1]
         numbers = {_ANYBODY: anybody} if anybody >= 0 else {}
         for index, (life, number) in new:
             numbers[_FIRST + 2 * index] = number

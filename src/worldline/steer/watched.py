@@ -12,10 +12,13 @@ from __future__ import annotations
 import dis
 import functools
 import operator
+import re
+import string
 import sys
 import types
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, final
 
@@ -28,7 +31,7 @@ _ANY_FIELD = frozenset(
     {"getattr", "vars", "__dict__", "eval", "exec", "attrgetter", "methodcaller"}
     | {"asdict", "astuple", "fields", "__getattr__", "__getattribute__"}
     | {"globals", "locals", "__globals__", "__import__", "import_module", "modules"}
-    | {"getmembers"}
+    | {"getmembers", "format_map", "vformat", "get_field"}
 )
 """Names with which code may ask for fields, or for code, that it does not name."""
 
@@ -242,8 +245,26 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _names(code: CodeType) -> set[str]:
     """Return the names in a code, and the texts, some of which may be names."""
-    texts = filter(str.isidentifier, _strings(code.co_consts))
-    return {*code.co_names, *texts}
+    texts = [*_strings(code.co_consts)]
+    names = {*code.co_names, *filter(str.isidentifier, texts)}
+    if "format" in names:
+        formats = [text for text in texts if "{" in text]
+        # Without any it is made elsewhere, and may name whatever it likes.
+        names |= {*chain(*map(_asked_by, formats))} if formats else {"getattr"}
+    return names
+
+
+def _asked_by(text: str) -> Iterator[str]:
+    """Yield the names for which a format asks, as `{0.total}` does."""
+    try:
+        parts = [*string.Formatter().parse(text)]
+    except ValueError:  # it is a part of one
+        yield "getattr"
+        return
+    for _, field, spec, _ in parts:
+        yield from re.findall(r"\w+", field or "")
+        if spec:
+            yield from _asked_by(spec)
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -153,6 +153,19 @@ class Courier:
                 return None  # it arrives, and that is no event
         return event
 
+    def first_like(self, entry: AgendaEntry) -> Envelope:
+        """Return the message that is delivered when one arrives: it may be an equal one.
+
+        The one that arrives may have been lost with its connection, and another one that
+        says the same may be under way on the next.
+        """
+        arriving: Envelope = entry[3]
+        if self.world.keeps_mail:
+            link = self.world.mailbox(entry[2]).connections().get(arriving.src)
+            if link is not None and link.queue and link.queue[0] == arriving:
+                return link.queue[0]
+        return arriving
+
     def come(self, entry: AgendaEntry) -> None:
         """Let a message that has come to the link of its receiver wait for its turn."""
         _, _, index, incoming, _ = entry

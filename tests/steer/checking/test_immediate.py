@@ -229,7 +229,7 @@ def test_a_neighbour_counts_as_long_as_it_is_known():
     scene.knows(A, B)
     assert scene.tell(A, 2, C) is Instead.BROKEN
     assert scene.counts(A).refused == {"counts_differ": 1}
-    scene.check.superseded(A, B)
+    scene.check._ones[A].supersede(scene.system.index[B])
     assert scene.tell(A, 2, C) is None
     # What is known of it later counts again, but it was false then already.
     scene.knows(A, B)

@@ -216,7 +216,8 @@ class Judge:
     ) -> None:
         """Check that all is there that came later, and nothing that was not sent."""
         left = Counter(there)
-        for one in possible:
+        # Of equal ones, those that came later are under way before those that were lost.
+        for one in sorted(possible, key=lambda one: one.taken is None):
             later = one.taken is not None
             if left[one.envelope]:
                 left[one.envelope] -= 1

@@ -179,24 +179,26 @@ class ImmediateCheck:
         one = self._ones.get(me)
         return one is None or one.has_to_learn or bool(one.judge.spoilt)
 
-    def superseded(self, me: NodeId, peer: NodeId) -> None:
-        """Take note that what a node knows of a peer is so no more, until it knows more."""
-        one = self._ones.get(me)
-        if one is not None:
-            one.supersede(self._system.index[peer])
+    def before(self, beside: Beside, event: Event, number: int = 0) -> bool:
+        """Take note of what a node knows before an event; say whether others are to be told.
 
-    def before(self, beside: Beside, event: Event) -> None:
-        """Take note of what a node knows before an event."""
+        Parameters
+        ----------
+        number
+            That of the last checkpoint.
+        """
         me = beside.me
         one = self._ones.get(me) or self._one(beside)
         records = self._neighbours(me)
         if records is not one.given or one.has_to_learn:
             one.learn(records)
+        is_news = False
         if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:
-            self.superseded(me, event.peer)
+            is_news = one.lost(self._system.index[event.peer], number)
             one.learn(records)
         if one.judge.spoilt and event.kind not in BEGINS:
             one.judge.settle()
+        return is_news
 
     def after(self, beside: Beside, event: Event, effects: Effects) -> Instead | None:
         """Return what is to happen instead of an event that happened; None to keep it."""

@@ -84,6 +84,17 @@ class CheckedNode:
             self.outdated[peer] = self.records[peer]
             self.has_to_learn = True
 
+    def lost(self, peer: int, number: int) -> bool:
+        """Take note that a connection broke at the time of a number; say whether that is news.
+
+        Nothing is known of the peer until more is. It may have been reset, so whoever is
+        told of this takes its checkpoints up to that number for old.
+        """
+        self.supersede(peer)
+        record, heard = self.given.get(peer), self.heard.get(peer)
+        lives = [1 if heard is None else heard[0], 1 if record is None else record.life]
+        return self.changes.heard_of(peer, max(lives), number)
+
     def learn(self, records: Mapping[int, MemberRecord]) -> None:
         """Know what these checkpoints say, but for those that are outdated."""
         self.given, self.has_to_learn = records, False

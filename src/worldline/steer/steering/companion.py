@@ -228,9 +228,11 @@ class Steering(Companion):
                 self._counts[me].blocked += 1
                 self._refuse(beside, event, _said(blocking))
                 return instead
-        if self._check is not None:
-            self._check.before(beside, event)
         attention = self._attention.get(me)
+        if self._check is not None:
+            number = self.snapshots.number(me)
+            if self._check.before(beside, event, number) and attention is not None:
+                attention.told.clear()  # as others are to be told, too
         if attention is not None:
             is_open = self._check is not None and self._check.has_news(me)
             attention.is_gated = is_open or bool(standing)

@@ -58,10 +58,11 @@ _TAKING = frozenset(
 
 _MAKING = frozenset({"dict", "frozenset", "len", "list", "set", "sorted", "tuple"})
 _OF_THE_NODE = frozenset({"type"})
-_UNCLEAR = frozenset({"breakpoint", "eval", "exec", "globals", "locals", "compile"})
+_UNCLEAR_FUNCTIONS = (breakpoint, compile, eval, exec, globals, locals, vars)
+_UNCLEAR = frozenset(one.__name__ for one in _UNCLEAR_FUNCTIONS)
 _UNCLEAR_ATTRIBUTES = frozenset({"mapping", "_mapping", *Context.__slots__}) - {
     *("me", "nodes")
-}
+} | (_UNCLEAR - {"compile"})  # as `builtins.eval`; but many compile patterns
 _UNCLEAR_NODES = (
     *(ast.Match, ast.ClassDef, ast.Yield, ast.YieldFrom, ast.Await, ast.Import),
     *(ast.ImportFrom, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef),
@@ -92,6 +93,8 @@ class OfClass(Protocol):
 
     Attributes
     ----------
+    bases
+        The class and those from which it inherits.
     fields
         The names of its fields.
     methods
@@ -104,6 +107,7 @@ class OfClass(Protocol):
         The fields in which there may be put what is no plain data.
     """
 
+    bases: tuple[type, ...]
     fields: frozenset[str]
     methods: dict[str, list[FunctionType]]
     properties: set[str]
@@ -151,8 +155,7 @@ class Reading:
     def uses(self, name: str) -> Iterator[Use]:
         """Yield what becomes of what a parameter is given."""
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.Name) and node.id in _UNCLEAR:
-                raise Unclear
+            self._look_at_what_is_asked(node)
             if isinstance(node, ast.Name) and node.id == name:
                 is_read = isinstance(node.ctx, ast.Load)
                 yield self._use(node) if is_read else "leaks"
@@ -162,15 +165,25 @@ class Reading:
     def _look(self, node: ast.AST) -> None:
         if isinstance(node, _UNCLEAR_NODES):
             raise Unclear
+        self._look_at_what_is_asked(node)
         if isinstance(node, ast.FunctionDef | ast.Lambda | ast.GeneratorExp):
             self._look_inside(node)
         elif isinstance(node, ast.Name):
-            if node.id in _UNCLEAR:
-                raise Unclear
             if node.id == self._me:
                 self._look_at_me(node)
+            elif node.id == "super":
+                self._look_at_super(node)
         elif isinstance(node, ast.Attribute):
             self._look_at(node)
+
+    def _look_at_what_is_asked(self, node: ast.AST) -> None:
+        """See to it that nobody can ask for what is named nowhere."""
+        if isinstance(node, ast.Name):
+            held = self._global(node)
+            if node.id in _UNCLEAR or any(held is one for one in _UNCLEAR_FUNCTIONS):
+                raise Unclear
+        elif isinstance(node, ast.Attribute) and node.attr in _UNCLEAR_ATTRIBUTES:
+            raise Unclear
 
     def _look_inside(self, node: ast.AST) -> None:
         """See to it that no code that has the node outlives the call that takes it."""
@@ -203,16 +216,28 @@ class Reading:
                 return
         raise Unclear
 
+    def _look_at_super(self, node: ast.Name) -> None:
+        """See to it that a method of a base is called at once: `super` has the node."""
+        made = self._parents[node]
+        named = self._parents.get(made)
+        used = self._parents.get(named) if isinstance(named, ast.Attribute) else None
+        if not isinstance(named, ast.Attribute) or (
+            not (isinstance(used, ast.Call) and used.func is named)
+            and named.attr not in self._of.properties
+        ):
+            raise Unclear
+
     def _is_method(self, func: ast.Attribute) -> bool:
-        """Say whether a method of the class is named by way of a class."""
+        """Say whether a method of the class is named by way of one of its bases."""
         if func.attr not in self._of.methods or not isinstance(func.value, ast.Name):
             return False
-        return isinstance(self._global(func.value), type)
+        named = self._global(func.value)
+        return any(named is base for base in self._of.bases)
 
     def _look_at(self, node: ast.Attribute) -> None:
         name, said = node.attr, self._said
         is_dunder = name.startswith("__") and name.endswith("__")
-        if is_dunder or name in _UNCLEAR_ATTRIBUTES:
+        if is_dunder:
             raise Unclear
         if name in self._of.methods:
             said.methods.add(name)
@@ -231,6 +256,8 @@ class Reading:
                 parent.value
             ):
                 self._of.strange.add(name)
+                if isinstance(parent, ast.AugAssign):
+                    said.leaked.add(name)  # to what it is put together with
             return
         self._about = name
         use = self._use(node)
@@ -269,8 +296,8 @@ class Reading:
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 if isinstance(op, ast.Is | ast.IsNot):
                     return "reads"
-                if isinstance(op, ast.In | ast.NotIn) and right is node:
-                    return "reads"
+                if isinstance(op, ast.In | ast.NotIn):
+                    return "reads" if right is node else "leaks"  # to its items
                 return self._beside(right if left is node else left)
             case ast.BoolOp():
                 return self._use(parent)
@@ -278,9 +305,9 @@ class Reading:
                 return "reads" if test is node else self._use(parent)
             case ast.UnaryOp(op=ast.Not()) | ast.FormattedValue() | ast.Expr():
                 return "reads"
-            case (
-                ast.If() | ast.While() | ast.Assert() | ast.comprehension() | ast.For()
-            ):
+            case ast.Assert(test=test):
+                return "reads" if test is node else "leaks"
+            case ast.If() | ast.While() | ast.comprehension() | ast.For():
                 return "reads"
             case ast.Starred():
                 return "reads"

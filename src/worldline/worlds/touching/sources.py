@@ -36,12 +36,28 @@ def _file(name: str) -> tuple[_Trees, frozenset[CodeType]] | None:
         code = compile(text, name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return None
+    _mangle(tree)
     trees: _Trees = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             key = _first_line(node), getattr(node, "name", "<lambda>")
             trees.setdefault(key, []).append(node)
     return trees, frozenset(_codes(code))
+
+
+def _mangle(tree: ast.AST) -> None:
+    """Name attributes as Python does: those that begin with `__` are of their class."""
+    todo: list[tuple[ast.AST, str]] = [(tree, "")]
+    while todo:
+        parent, cls = todo.pop()
+        if isinstance(parent, ast.ClassDef):
+            cls = parent.name.lstrip("_")
+        for node in ast.iter_child_nodes(parent):
+            todo.append((node, cls))
+            if isinstance(node, ast.Attribute) and cls:
+                name = node.attr
+                if name.startswith("__") and not name.endswith("__"):
+                    node.attr = f"_{cls}{name}"
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

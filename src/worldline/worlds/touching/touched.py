@@ -29,6 +29,12 @@ from worldline.worlds.touching.plain_data import is_plain_data
 _NAMED = frozenset({"__post_init__", "__repr__", "__str__"})
 """What Python calls by itself, but never while a handler runs that does not name its node."""
 
+_WRITTEN = frozenset(
+    {"__init__", "__repr__", "__eq__", "__lt__", "__le__", "__gt__", "__ge__"}
+    | {"__hash__", "__setattr__", "__delattr__"}
+)
+"""What dataclasses write. All else from a text without a file is the user's."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -69,15 +75,16 @@ class ClassCode:
     def __init__(self, kind: NodeType) -> None:
         if kind.parts:
             raise Unclear
+        self.bases = kind.cls.__mro__[:-1]
         self.fields = frozenset(kind.roles)
         self.methods: dict[str, list[FunctionType]] = {}
         self.properties: set[str] = set()
-        for cls in kind.cls.__mro__[:-1]:
+        for cls in self.bases:
             for name, value in vars(cls).items():
                 if name in self.fields:
                     if not (isinstance(value, GhostField) or is_plain_data(value)):
                         raise Unclear  # to read it may run code
-                elif not _is_made(value):
+                elif not _is_made(name, value):
                     self._add(name, value)
         self._mentions: dict[FunctionType, FieldMentions] = {}
         self._read_only: dict[tuple[FunctionType, str], bool] = {}
@@ -137,7 +144,7 @@ class ClassCode:
         return known
 
     def _add(self, name: str, value: Any) -> None:
-        if isinstance(value, property):
+        if type(value) is property:
             self.properties.add(name)
             of_it = [f for f in (value.fget, value.fset) if f is not None]
         elif isinstance(value, staticmethod | classmethod):
@@ -165,11 +172,11 @@ class ClassCode:
         return known
 
 
-def _is_made(value: Any) -> bool:
+def _is_made(name: str, value: Any) -> bool:
     """Say whether a method was written by Python's dataclasses, or by Worldline."""
     code = getattr(value, "__code__", None)
     if code is None:
         return False
-    name = str(value.__globals__.get("__name__"))
-    is_ours = name == "dataclasses" or name.startswith("worldline.model.")
-    return is_ours or code.co_filename == "<string>"
+    module = str(value.__globals__.get("__name__"))
+    is_ours = module == "dataclasses" or module.startswith("worldline.model.")
+    return is_ours or (name in _WRITTEN and code.co_filename == "<string>")
