@@ -90,7 +90,12 @@ class CheckpointLog:
         """
         if number <= self._gone:
             return None
-        return next((one for one in self._kept if one.record.number >= number), None)
+        found = None
+        for one in reversed(self._kept):  # mostly the last one is asked for
+            if one.record.number < number:
+                break
+            found = one
+        return found
 
     def _is_above_quota(self, now: float) -> bool:
         options, count, size = self._options, len(self._kept), self._bytes
