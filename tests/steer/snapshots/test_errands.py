@@ -13,8 +13,6 @@ import worldline as wl
 from worldline.steer.snapshots.accounts import (
     NO_ACCOUNT,
     Account,
-    FoundCheckpoint,
-    KnownCheckpoint,
     said_by,
 )
 from worldline.steer.snapshots.errands import _MOST_BEGUN, _MOST_WAITING
@@ -31,6 +29,7 @@ from worldline.steer.snapshots.letters import (
     SnapshotLetter,
     ToldCheckpoint,
 )
+from worldline.steer.snapshots.log import FoundCheckpoint, KnownCheckpoint
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
 from worldline.trace.json_checks import Malformed
@@ -385,5 +384,5 @@ def added(base: Account, first: int, count: int, body: bytes) -> Account:
         range(first, first + count),
     )
     told = [ToldCheckpoint(n, 0, False, packed(body, BODY)) for n in others]
-    said = said_by(Reply(1, 0, (own, *told)), 99, base, None)
+    said = said_by(Reply(1, 0, (own, *told)), 99, 0, base, None)
     return Account((), {n: found.known for n, found in said.found.items()})

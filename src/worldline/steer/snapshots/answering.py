@@ -10,8 +10,6 @@ from worldline.steer.snapshots.accounts import (
     NO_ACCOUNT,
     Account,
     Accounts,
-    FoundCheckpoint,
-    KnownCheckpoint,
 )
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.counts import SnapshotCounts
@@ -27,7 +25,11 @@ from worldline.steer.snapshots.letters import (
     SnapshotLetter,
     ToldCheckpoint,
 )
-from worldline.steer.snapshots.log import CheckpointLog
+from worldline.steer.snapshots.log import (
+    CheckpointLog,
+    FoundCheckpoint,
+    KnownCheckpoint,
+)
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
 
@@ -95,13 +97,13 @@ class Answering:
         if not request.flags & BESIDE:
             told, known = self._told(request.number, own, base)
             self._count(told, known)
-            given = self._given.of(peer)
-            self._given.know(peer, given.and_of(self._index, found.known))
+            account = self._given.of(peer).and_of(self._index, found.known)
+            self._given.know(peer, account)
             return Reply(request.gather, 0, told)
         without = self.without(peer, request)
         told, known = self._told(request.number, {**own, **beside}, base)
         self._count(told, known)
-        self._given.know(peer, Account(without, known))
+        self._given.know(peer, base.then(without, known))
         gone = tuple(index for index in base.known if index not in known)
         return Reply(request.gather, _flags(base), told, gone)
 
@@ -109,11 +111,7 @@ class Answering:
 
     def _own(self, number: int) -> FoundCheckpoint | None:
         kept = self._log.first_from(number)
-        if kept is None:
-            return None
-        return FoundCheckpoint(
-            kept.record.number, KnownCheckpoint(kept.body, kept.digest)
-        )
+        return None if kept is None else kept.found
 
     def _base(self, peer: int, request: Request) -> Account:
         """Return what a peer knows, if both know that it does."""

@@ -9,13 +9,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, final
 
-from worldline.steer.snapshots.accounts import (
-    Accounts,
-    FirstCheckpoints,
-    FoundCheckpoint,
-)
+from worldline.steer.snapshots.accounts import Accounts, FirstCheckpoints
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.gathering import Asking, Gather, following
+from worldline.steer.snapshots.log import FoundCheckpoint
 from worldline.steer.snapshots.setting import Setting
 
 _SHARE = 0.5

@@ -16,7 +16,6 @@ from worldline.steer.snapshots.accounts import (
     NO_ACCOUNT,
     Account,
     Accounts,
-    FoundCheckpoint,
     Said,
     said_by,
 )
@@ -30,7 +29,7 @@ from worldline.steer.snapshots.letters import (
     Reply,
     Request,
 )
-from worldline.steer.snapshots.log import KeptCheckpoint
+from worldline.steer.snapshots.log import FoundCheckpoint, KeptCheckpoint
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.trace.json_checks import Malformed
@@ -182,7 +181,8 @@ class Gather:
         base, has_more = self._bases[peer], bool(letter.flags & MORE)
         try:
             is_alone = self._me is None or has_more
-            said = said_by(letter, peer, base, (peer,) if is_alone else None)
+            only = peer if is_alone else None
+            said = said_by(letter, peer, self.number, base, only)
             found = said.found.get(peer)
             if found is None:
                 raise Malformed("", "a reply without a checkpoint of who sends it")
@@ -195,7 +195,7 @@ class Gather:
             self._waits.discard(peer)
             self._know(peer, letter, said)
             bad = self._keep_beside(peer, said)
-            self._asking.answered(peer, self.number, self._counted(found))
+            self._asking.answered(peer, self.number, found)
             self._look()
             if bad:
                 raise Malformed("", "a checkpoint that is none")
@@ -230,12 +230,8 @@ class Gather:
     def _is_awaited(self, peer: int, name: int) -> bool:
         return not self._is_over and name == self.name and peer in self._waits
 
-    def _counted(self, found: FoundCheckpoint) -> FoundCheckpoint:
-        """Return what was found, its number as all count it."""
-        return FoundCheckpoint(self.number + found.number, found.known)
-
     def _keep(self, index: int, found: FoundCheckpoint) -> None:
-        number, known = self._counted(found)
+        number, known = found
         self.members[index] = self._asking.unpack(known.body, index, number)
         self.absent.discard(index)
 
@@ -265,7 +261,7 @@ class Gather:
             base, without = self._bases[peer], self._without(peer)
             is_anew = letter.flags & ANEW and not self._says_without(base, without)
             known = {index: found.known for index, found in said.found.items()}
-            account = Account(() if is_anew else without, known)
+            account = base.then(() if is_anew else without, known)
         self._known.know(peer, account)
 
     def _begin_round(self) -> None:

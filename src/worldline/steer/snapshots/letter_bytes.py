@@ -98,6 +98,8 @@ def read(data: bytes, nodes: int | None = None) -> SnapshotLetter:
 
 def _numbers(*numbers: int) -> bytes:
     """Return numbers as bytes; the first one stands for a kind without flags."""
+    if max(numbers) <= 0x7F:
+        return bytes(numbers)
     written = bytearray()
     for number in numbers:
         rest = number
@@ -156,7 +158,11 @@ class _Left:
 
     def number(self) -> int:
         """Return the next number."""
-        data, number = self._data, 0
+        at, data = self._at, self._data
+        if at < len(data) and data[at] <= 0x7F:  # as most are
+            self._at = at + 1
+            return data[at]
+        number = 0
         for place in range(8):
             if self._at >= len(data):
                 break

@@ -8,7 +8,6 @@ from typing import Any, final
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-from worldline.steer.snapshots.accounts import FoundCheckpoint
 from worldline.steer.snapshots.agreement import has_orphans
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.answering import Answering
@@ -19,7 +18,7 @@ from worldline.steer.snapshots.errands import Errands
 from worldline.steer.snapshots.gathering import Gather
 from worldline.steer.snapshots.letterbox import Letterbox
 from worldline.steer.snapshots.letters import Received, Request
-from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
+from worldline.steer.snapshots.log import CheckpointLog, FoundCheckpoint, KeptCheckpoint
 from worldline.steer.snapshots.looking import Looks
 from worldline.steer.snapshots.neighbourhood import Neighbourhood, hops_of
 from worldline.steer.snapshots.post import Post

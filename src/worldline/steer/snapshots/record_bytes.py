@@ -17,7 +17,11 @@ from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import MOST_OTHERS
-from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
+from worldline.steer.snapshots.log import (
+    FoundCheckpoint,
+    KeptCheckpoint,
+    KnownCheckpoint,
+)
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.records import (
     ChannelRecord,
@@ -59,8 +63,8 @@ class RecordBytes:
         ModelError
             If it holds what cannot be spelt, or is too large.
         """
-        body = self.pack(record, index)
-        return KeptCheckpoint(record, body, digest_of(body), time)
+        known = KnownCheckpoint.of(self.pack(record, index))
+        return KeptCheckpoint(record, FoundCheckpoint(record.number, known), time)
 
     def pack(self, record: MemberRecord, index: int) -> bytes:
         """Return the bytes of a checkpoint of a node.
