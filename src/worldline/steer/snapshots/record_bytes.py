@@ -63,8 +63,9 @@ class RecordBytes:
         ModelError
             If it holds what cannot be spelt, or is too large.
         """
-        known = KnownCheckpoint.of(self.pack(record, index))
-        return KeptCheckpoint(record, FoundCheckpoint(record.number, known), time)
+        number, body = record.number, self.pack(record, index)
+        found = FoundCheckpoint(number, KnownCheckpoint.of(body))
+        return KeptCheckpoint(record.under(number, body), found, time)
 
     def pack(self, record: MemberRecord, index: int) -> bytes:
         """Return the bytes of a checkpoint of a node.
@@ -74,6 +75,8 @@ class RecordBytes:
         ModelError
             If it holds what cannot be spelt, or is too large.
         """
+        if record.body is not None:
+            return record.body
         spell, spelt = self._values.spell, self._spelt.get(index)
         if spelt is None or spelt[0] is not record.local:
             fields = self._fields(self._system.types[index], record.local)
@@ -109,19 +112,7 @@ class RecordBytes:
         read = self._read.get(index)
         if read is None or read.body != body:
             read = self._read[index] = self._unpacked(body, index, read)
-        one = read.record
-        if one.number == number:
-            return one
-        return MemberRecord(
-            number,
-            one.life,
-            one.local,
-            one.timers,
-            one.positions,
-            one.sequence,
-            one.waiting,
-            one.channels,
-        )
+        return read.record.under(number, body)
 
     # ------------------------------------------------------------------------ inside
 
