@@ -100,7 +100,7 @@ class Answering:
             account = self._given.of(peer).and_of(self._index, found.known)
             self._given.know(peer, account)
             return Reply(request.gather, 0, told)
-        without = self.without(peer, request)
+        without = request.without if request.flags & BUT else base.without
         told, known = self._told(request.number, {**own, **beside}, base)
         self._count(told, known)
         self._given.know(peer, base.then(without, known))
@@ -151,10 +151,13 @@ class Answering:
         all_told: tuple[ToldCheckpoint, ...],
         known: Mapping[int, KnownCheckpoint],
     ) -> None:
-        counts, sent = self._counts, [one for one in all_told if one.body]
+        counts = self._counts
         counts.replies += len(known)
-        counts.same += len(known) - len(sent)
-        for one in sent:
+        counts.same += len(known)
+        for one in all_told:
+            if not one.body:
+                continue
+            counts.same -= 1
             counts.raw += len(known[one.node].body)
             if one.is_difference:
                 counts.differences += 1

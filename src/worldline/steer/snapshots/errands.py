@@ -107,8 +107,9 @@ class Errands:
             Who wants to know, and the name of its gather.
         """
         missing = set(peers) - self.found(peers, number).keys()
-        is_allowed = self._allowance.allows(self._sender.now())
-        if len(self._waiting) >= _MOST_WAITING or not is_allowed:
+        if not missing or len(self._waiting) >= _MOST_WAITING:
+            return False
+        if not self._allowance.allows(self._sender.now()):
             return False
         asked = {peer for peer in missing if self._is_asking(peer, number)}
         asked |= self._ask(missing - asked, number, has_news=has_news)

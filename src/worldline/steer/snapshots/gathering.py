@@ -131,7 +131,7 @@ class Gather:
         self._waits: set[int] = set()
         self._gone: dict[int, int] = {}
         self._is_over = False
-        self._call_off: Callable[[], None] = _nothing
+        self._planned: list[Callable[[], None]] = []
 
     def begin(self, neighbours: Iterable[int]) -> None:
         """Ask the neighbours of a node."""
@@ -237,20 +237,20 @@ class Gather:
 
     def _keep_beside(self, peer: int, said: Said) -> bool:
         """Take what a peer says of others; say whether something of that is bad."""
-        bad, most = set(said.bad), self._options.most_neighbours
+        bad, near = set(said.bad), self.members.keys() | set(self._asked)
         for index, found in said.found.items():
-            if (
-                index in (peer, self._me)
-                or index in self._asked
-                or index in self.members
-                or len(self.members.keys() | set(self._asked)) >= most
-            ):
+            if index == self._me or index in near:
                 continue
+            if len(near) >= self._options.most_neighbours:
+                break
             try:
                 self._keep(index, found)
             except Malformed:
                 bad.add(index)
-        self.absent |= bad - self.members.keys() - {self._me}
+            else:
+                near.add(index)
+        if bad:
+            self.absent |= bad - self.members.keys() - {self._me}
         return bool(bad)
 
     def _know(self, peer: int, letter: Reply, said: Said) -> None:
@@ -266,19 +266,19 @@ class Gather:
 
     def _begin_round(self) -> None:
         self._call_off()
-        call_off = [self._asking.later(self._seconds, self.give_up)]
+        later = self._asking.later
+        self._planned = [later(self._seconds, self.give_up)]
         if self._repeats:
             pauses = (_FIRST_REPEAT * 2**n for n in range(_REPEATS))
-            call_off += [
-                self._asking.later(share * self._options.deadline, self._ask_again)
+            self._planned += [
+                later(share * self._options.deadline, self._ask_again)
                 for share in pauses
             ]
 
-        def call_all_off() -> None:
-            for one in call_off:
-                one()
-
-        self._call_off = call_all_off
+    def _call_off(self) -> None:
+        """Call off what was to be done later."""
+        for call_off in self._planned:
+            call_off()
 
     def _ask_again(self) -> None:
         """Ask again who has not answered: a request or its reply may have been lost."""
@@ -337,7 +337,3 @@ class Gather:
 def following(name: int) -> int:
     """Return the name of the next gather: one of few, which take one byte each."""
     return (name + 1) % _NAMES
-
-
-def _nothing() -> None:
-    """Do nothing."""
