@@ -211,7 +211,11 @@ def said_by(
         raise Malformed("", "a reply about too many nodes")
     found: dict[int, FoundCheckpoint] = {}
     bad, left = set(), MOST_TOLD_BYTES
-    for index in sorted(indices, key=lambda index: (index != peer, index)):
+    in_order = sorted(indices)
+    if peer in indices:  # the others may be compressed against it
+        in_order.remove(peer)
+        in_order.insert(0, peer)
+    for index in in_order:
         own = found[peer].known.body if peer in found else b""
         try:
             known = _known(told.get(index), before.get(index), own)
@@ -240,9 +244,7 @@ def _known(
 
 
 def _digest(without: Iterable[int], known: Mapping[int, KnownCheckpoint]) -> bytes:
-    hashed = hashlib.blake2b(digest_size=HAVE)
-    for index in without:
-        hashed.update(index.to_bytes(_INDEX, "big"))
+    said = [index.to_bytes(_INDEX, "big") for index in without]
     for index in sorted(known):
-        hashed.update(b":" + index.to_bytes(_INDEX, "big") + known[index].digest)
-    return hashed.digest()
+        said += b":", index.to_bytes(_INDEX, "big"), known[index].digest
+    return hashlib.blake2b(b"".join(said), digest_size=HAVE).digest()

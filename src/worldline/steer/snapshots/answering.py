@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import final
 
 from worldline.steer.snapshots.accounts import (
@@ -36,6 +37,9 @@ from worldline.steer.snapshots.packing import packed
 _MOST_GIVEN = 4
 """Answers to one peer that may be under way, of which it may know any when it asks."""
 
+_MOST_PACKED = 8
+"""Checkpoints that were compressed last: nodes that know the same one are told the same."""
+
 
 @final
 class Answering:
@@ -51,6 +55,7 @@ class Answering:
         self._index, self._log = index, log
         self._allowance, self._counts = allowance, counts
         self._given = Accounts(_MOST_GIVEN)
+        self._packed = lru_cache(_MOST_PACKED)(packed)
 
     def refusal(self, request: Request, now: float) -> SnapshotLetter | None:
         """Return the answer of a node that has sent as much as it may; None for none."""
@@ -138,7 +143,7 @@ class Answering:
                     told.append(ToldCheckpoint(index, ahead))
             else:
                 other = own if before is None else before.body
-                body = packed(one.body, other)
+                body = self._packed(one.body, other)
                 if told and size + len(body) > LARGEST:
                     continue
                 size += len(body)

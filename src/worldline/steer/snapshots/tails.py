@@ -82,7 +82,10 @@ class Tail:
 
     def messages(self) -> tuple[UnreceivedMessage, ...]:
         """Return the messages."""
-        after = max(self.received, self.sent - MOST_TAIL)
+        sent = self.sent
+        after = max(self.received, sent - MOST_TAIL)
+        if after == sent:  # as between messages
+            return ()
         return tuple(
             UnreceivedMessage(number, part, message)
             for first, some, _ in self._kept
