@@ -138,7 +138,7 @@ def test_with_news_a_neighbour_tells_of_itself_before_it_asks_others():
     post = row(3, wl.streams())
     me = post.system.ids[0]
     post.delay = lambda src, dst, letter: 0.4 if src == 2 else 0.05
-    post.lives[1].node.seen += 1
+    post.change(1, leaves=False)
     post.change(0)
     post.wait(0.2)
     assert post.snapshots.records(me)[1].local[2] == 1
@@ -193,10 +193,10 @@ def lies_about(post: Post, whom: int) -> list[Reply]:
     def keep(src: int, dst: int, letter: SnapshotLetter) -> bool:
         if src != 1 or dst != 0 or not isinstance(letter, Reply):
             return src != whom
-        post.lives[whom].node.seen = 99
         spelt = post.snapshots._setting.bytes
-        body = spelt.pack(post.snapshots.record_now(post.lives[whom]), whom)
-        post.lives[whom].node.seen = 0
+        true = post.snapshots.record_now(post.lives[whom])
+        cls, said, _, *others = true.local
+        body = spelt.pack(replace(true, local=(cls, said, 99, *others)), whom)
         own = spelt.pack(post.snapshots.record_now(post.lives[1]), 1)
         told = (
             ToldCheckpoint(1, 0, False, packed(own)),
@@ -303,7 +303,7 @@ def test_a_reset_ends_errands():
 def test_after_a_reply_was_lost_all_is_told_anew():
     post = row(3, wl.streams())
     keep, post.keep = post.keep, lambda src, dst, letter: dst != 0
-    post.lives[2].node.seen += 1
+    post.change(2, leaves=False)
     post.change(0)
     post.wait(3.0)
     post.keep = keep

@@ -72,6 +72,8 @@ class Tail:
 
     def forget(self, before: float) -> None:
         """Forget what has been received, and datagrams that were sent before a time."""
+        if not self._kept and not self.last:
+            return
         self._shorten()
         self._drop()
         self._keep([one for one in self._kept if one[2] is None or one[2] >= before])
