@@ -195,8 +195,8 @@ def lies_about(post: Post, whom: int) -> list[Reply]:
             return src != whom
         spelt = post.snapshots._setting.bytes
         true = post.snapshots.record_now(post.lives[whom])
-        cls, said, _, *others = true.local
-        body = spelt.pack(replace(true, local=(cls, said, 99, *others)), whom)
+        cls, first, _, *others = true.local
+        body = spelt.pack(replace(true, local=(cls, first, 99, *others)), whom)
         own = spelt.pack(post.snapshots.record_now(post.lives[1]), 1)
         told = (
             ToldCheckpoint(1, 0, False, packed(own)),

@@ -29,7 +29,9 @@ def has_orphans(members: Mapping[int, MemberRecord]) -> bool:
     for index, member in members.items():
         for peer, mine in member.channels.items():
             other = members.get(peer)
-            if other is not None and _has_orphan(mine, other, other.channels.get(index, NOTHING)):
+            if other is not None and _has_orphan(
+                mine, other, other.channels.get(index, NOTHING)
+            ):
                 return True
     return False
 
