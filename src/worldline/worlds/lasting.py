@@ -39,8 +39,6 @@ def lasting() -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     before = gc.get_threshold()
-    if before[0]:
-        _collect_what_is_left()
 
     def keep() -> None:
         youngest, *others = before
@@ -61,16 +59,6 @@ def lasting() -> Iterator[Callable[[], None]]:
         gc.unfreeze()
 
 
-def _collect_what_is_left() -> None:
-    """Collect what earlier runs have left, once it may be much: else it would last too."""
-    blocks, before = sys.getallocatedblocks(), _begun.blocks
-    if before and blocks > before + _MANY:
-        gc.collect()
-        _begun.blocks = sys.getallocatedblocks()
-    else:
-        _begun.blocks = min(before or blocks, blocks)
-
-
 _BLOCKS = 4
 """Blocks of memory, about, of which one is an object that the collector looks at."""
 
@@ -78,18 +66,13 @@ _MANY = 100_000
 """Blocks that are too many for usual pages: about 10 MiB."""
 
 
-class _Blocks:
-    """How many blocks there were at a time."""
+class _Placed:
+    """How many blocks there were when they were put into huge pages, or at first."""
 
-    def __init__(self, blocks: int) -> None:
-        self.blocks = blocks
+    blocks = sys.getallocatedblocks()
 
 
-_placed = _Blocks(sys.getallocatedblocks())
-"""When they were put into huge pages, or at first."""
-
-_begun = _Blocks(0)
-"""When no run had left anything, or little; 0 before the first."""
+_placed = _Placed()
 
 _SHARE = 8
 """Of so many objects that last, there is one made since then before they are looked at."""
