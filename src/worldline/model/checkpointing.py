@@ -211,7 +211,10 @@ def _listed(value: Any) -> list[NodeId] | None:
 
 def left_out(kind: NodeType, frozen: Frozen, prototype: Any) -> Frozen:
     """Return frozen fields with first values in place of those that are kept out."""
-    kept_out, values = checkpointing(kind).kept_out, list(frozen)
+    kept_out = checkpointing(kind).kept_out
+    if not kept_out and not kind.parts:
+        return frozen
+    values = list(frozen)
     for place, name in enumerate(kind.identity, 1):
         inner = kind.parts.get(name)
         if inner is not None:

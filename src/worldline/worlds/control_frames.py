@@ -9,7 +9,6 @@ sent before them. Elsewhere each is lost with the share of messages that is.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from typing import final
 
 from worldline.model.data.identity import NodeId
@@ -88,8 +87,8 @@ class ControlFrames:
         self._may_be_lost = Capability.DROP in can and not self.connects
         self._counts = array("Q", bytes(8 * len(system.ids)))
         self._last: dict[tuple[int, int], float] = {}
-        self._breaks: Counter[tuple[NodeId, NodeId]] = Counter()
-        """How often what was on its way from one node to another was lost."""
+        self._breaks: dict[tuple[int, int], int] = {}
+        """How often what was on its way from one node to another was lost, by indices."""
         self._cuts: list[int] = []
         """The partitions that broke connections."""
 
@@ -103,11 +102,11 @@ class ControlFrames:
         ):
             return
         at = self._agenda.now + courier.latency(index, to, count, Chance.CONTROL)
+        pair = index, to
         if self.connects:
-            pair = index, to
             at = max(at, self._last.get(pair, 0.0), courier.last_in_order(*pair))
             self._last[pair] = at
-        breaks = self._breaks[life.me, self._system.ids[to]]
+        breaks = self._breaks.get(pair, 0)
         frame = FrameUnderWay(
             life, self._lives[to], companion, body, breaks, len(self._cuts)
         )
@@ -123,7 +122,7 @@ class ControlFrames:
         src, dst = frame.sender.me, receiver.me
         if partition.cut is not None and partition.separates(src, dst):
             return False
-        return not self.connects or self._is_connected(frame, src, dst)
+        return not self.connects or self._is_connected(frame, to, src, dst)
 
     def break_(self, event: Event) -> None:
         """Lose what is on connections that an event breaks, but for those of a node."""
@@ -132,13 +131,10 @@ class ControlFrames:
             if self.connects and self._system.faults.break_sockets:
                 self._cuts.append(event.payload)
         elif node is not None and peer is not None:
-            if kind is Kind.TRANSPORT_ERROR:  # what it has sent is gone too
-                self._breaks[node, peer] += 1
-            elif kind is Kind.REFUSE:
-                self._breaks[peer, node] += 1
-            elif kind is Kind.DISCONNECT:
-                self._breaks[node, peer] += 1
-                self._breaks[peer, node] += 1
+            if kind in (Kind.TRANSPORT_ERROR, Kind.DISCONNECT):
+                self._lose(node, peer)  # what it has sent is gone too
+            if kind in (Kind.REFUSE, Kind.DISCONNECT):
+                self._lose(peer, node)
 
     # ------------------------------------------------------------------------ inside
 
@@ -147,15 +143,23 @@ class ControlFrames:
         partition: Partition = self._world.around[Layout.PARTITION]
         return partition
 
-    def _is_connected(self, frame: FrameUnderWay, src: NodeId, dst: NodeId) -> bool:
+    def _lose(self, src: NodeId, dst: NodeId) -> None:
+        """Lose what is on its way from one node to another."""
+        pair = self._system.index[src], self._system.index[dst]
+        self._breaks[pair] = self._breaks.get(pair, 0) + 1
+
+    def _is_connected(
+        self, frame: FrameUnderWay, to: int, src: NodeId, dst: NodeId
+    ) -> bool:
         """Say whether the connection that a frame was sent over lasts, or may open."""
-        if not frame.sender.is_up or frame.breaks != self._breaks[src, dst]:
+        breaks = self._breaks.get((frame.sender.index, to), 0)
+        if not frame.sender.is_up or frame.breaks != breaks:
             return False
-        sides = (self._system.cuts[cut] for cut in self._cuts[frame.cuts :])
-        if any((src in side) != (dst in side) for side in sides):
-            return False
-        index = self._system.index[dst]
-        link = self._world.mailbox(index).connections().get(src)
+        for cut in self._cuts[frame.cuts :]:
+            side = self._system.cuts[cut]
+            if (src in side) != (dst in side):
+                return False
+        link = self._world.mailbox(to).connections().get(src)
         return link is None or not (
             link.error_here or link.error_there or link.theirs == HALF
         )

@@ -112,13 +112,14 @@ class Post:
         self.companion.gate(life, event)
         self.companion.seen(life, event)
 
-    def change(self, index: int) -> None:
-        """Let an event change a field."""
+    def change(self, index: int, *, leaves: bool = True) -> None:
+        """Let an event change a field; its effects leave, unless that takes a while."""
         life = self.lives[index]
         event = Event(Kind.TIMER, life.me, name="talk")
         self.companion.gate(life, event)
         life.node.seen += 1
-        self.companion.seen(life, event)
+        if leaves:
+            self.companion.seen(life, event)
 
     def reset(self, index: int) -> None:
         """Let a new life begin."""

@@ -13,8 +13,6 @@ import worldline as wl
 from worldline.steer.snapshots.accounts import (
     NO_ACCOUNT,
     Account,
-    FoundCheckpoint,
-    KnownCheckpoint,
     said_by,
 )
 from worldline.steer.snapshots.errands import _MOST_BEGUN, _MOST_WAITING
@@ -31,6 +29,7 @@ from worldline.steer.snapshots.letters import (
     SnapshotLetter,
     ToldCheckpoint,
 )
+from worldline.steer.snapshots.log import FoundCheckpoint, KnownCheckpoint
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
 from worldline.trace.json_checks import Malformed
@@ -139,7 +138,7 @@ def test_with_news_a_neighbour_tells_of_itself_before_it_asks_others():
     post = row(3, wl.streams())
     me = post.system.ids[0]
     post.delay = lambda src, dst, letter: 0.4 if src == 2 else 0.05
-    post.lives[1].node.seen += 1
+    post.change(1, leaves=False)
     post.change(0)
     post.wait(0.2)
     assert post.snapshots.records(me)[1].local[2] == 1
@@ -194,10 +193,10 @@ def lies_about(post: Post, whom: int) -> list[Reply]:
     def keep(src: int, dst: int, letter: SnapshotLetter) -> bool:
         if src != 1 or dst != 0 or not isinstance(letter, Reply):
             return src != whom
-        post.lives[whom].node.seen = 99
         spelt = post.snapshots._setting.bytes
-        body = spelt.pack(post.snapshots.record_now(post.lives[whom]), whom)
-        post.lives[whom].node.seen = 0
+        true = post.snapshots.record_now(post.lives[whom])
+        cls, first, _, *others = true.local
+        body = spelt.pack(replace(true, local=(cls, first, 99, *others)), whom)
         own = spelt.pack(post.snapshots.record_now(post.lives[1]), 1)
         told = (
             ToldCheckpoint(1, 0, False, packed(own)),
@@ -304,7 +303,7 @@ def test_a_reset_ends_errands():
 def test_after_a_reply_was_lost_all_is_told_anew():
     post = row(3, wl.streams())
     keep, post.keep = post.keep, lambda src, dst, letter: dst != 0
-    post.lives[2].node.seen += 1
+    post.change(2, leaves=False)
     post.change(0)
     post.wait(3.0)
     post.keep = keep
@@ -385,5 +384,5 @@ def added(base: Account, first: int, count: int, body: bytes) -> Account:
         range(first, first + count),
     )
     told = [ToldCheckpoint(n, 0, False, packed(body, BODY)) for n in others]
-    said = said_by(Reply(1, 0, (own, *told)), 99, base, None)
+    said = said_by(Reply(1, 0, (own, *told)), 99, 0, base, None)
     return Account((), {n: found.known for n, found in said.found.items()})

@@ -22,7 +22,6 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.steer.snapshots.accounts import (
     NO_ACCOUNT,
     Account,
-    KnownCheckpoint,
     said_by,
 )
 from worldline.steer.snapshots.channels import MOST_OTHERS
@@ -42,7 +41,7 @@ from worldline.steer.snapshots.letters import (
     SnapshotLetter,
     ToldCheckpoint,
 )
-from worldline.steer.snapshots.log import DIGEST, digest_of
+from worldline.steer.snapshots.log import DIGEST, KnownCheckpoint, digest_of
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed, unpacked
 from worldline.steer.snapshots.record_bytes import MOST_NUMBER, RecordBytes
@@ -214,7 +213,7 @@ def strange(random: Random) -> None:
             return
         letter = read(mutated(WRITTEN[random.randrange(len(WRITTEN))], random))
         if isinstance(letter, Reply):
-            said_by(letter, 0, Account((), {0: KnownCheckpoint.of(BODY[:-3])}), None)
+            said_by(letter, 0, 0, Account((), {0: KnownCheckpoint.of(BODY[:-3])}), None)
     except Malformed:
         pass
 
@@ -332,8 +331,8 @@ def test_a_reply_that_unpacks_to_very_much_is_stopped():
     told += [ToldCheckpoint(n, 0, False, packed(first, BODY)) for n in range(1, 20)]
     assert all(one.body and len(one.body) < 4_000 for one in told)
     with pytest.raises(Malformed, match="too many bytes"):
-        said_by(Reply(1, ANEW, tuple(told)), 0, NO_ACCOUNT, None)
-    few = said_by(Reply(1, ANEW, tuple(told[:4])), 0, NO_ACCOUNT, None)
+        said_by(Reply(1, ANEW, tuple(told)), 0, 0, NO_ACCOUNT, None)
+    few = said_by(Reply(1, ANEW, tuple(told[:4])), 0, 0, NO_ACCOUNT, None)
     assert few.found.keys() == {0, 1, 2, 3}
     assert few.bad == frozenset()
 

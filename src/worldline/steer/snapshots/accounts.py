@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, final
 
 from worldline.steer.snapshots.letters import ANEW, HAVE, Reply, ToldCheckpoint
-from worldline.steer.snapshots.log import digest_of
+from worldline.steer.snapshots.log import FoundCheckpoint, KnownCheckpoint
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import unpacked
 from worldline.trace.json_checks import Malformed
@@ -29,25 +29,7 @@ _MOST_FIRST = 32
 """Peers whose first checkpoints of a number are remembered."""
 
 _INDEX = 4
-
-
-class KnownCheckpoint(NamedTuple):
-    """A checkpoint as bytes, and the hash of these; the number is in neither."""
-
-    body: bytes
-    digest: bytes
-
-    @classmethod
-    def of(cls, body: bytes) -> KnownCheckpoint:
-        """Return that of bytes."""
-        return cls(body, digest_of(body))
-
-
-class FoundCheckpoint(NamedTuple):
-    """A checkpoint, and its number."""
-
-    number: int
-    known: KnownCheckpoint
+_NOBODY = frozenset[int]()
 
 
 @final
@@ -75,6 +57,11 @@ class Account:
         self.size = sum(len(one.body) for one in known.values())
         self.digest = _digest(without, known) if known else b""
 
+    @property
+    def is_small(self) -> bool:
+        """Whether one letter may say it all."""
+        return len(self.known) <= MOST_TOLD and self.size <= MOST_TOLD_BYTES
+
     def digest_at(self, index: int) -> bytes:
         """Return the hash of one checkpoint; nothing if there is none."""
         known = self.known.get(index)
@@ -82,7 +69,24 @@ class Account:
 
     def and_of(self, index: int, known: KnownCheckpoint) -> Account:
         """Return the same with another checkpoint of a node."""
-        return Account(self.without, {**self.known, index: known})
+        return self.then(self.without, {**self.known, index: known})
+
+    def then(
+        self, without: tuple[int, ...], known: Mapping[int, KnownCheckpoint]
+    ) -> Account:
+        """Return the next one: mostly it is the same."""
+        is_same = self.without == without and self.known == known
+        if is_same and list(self.known) == list(known):
+            return self
+        return Account(without, known)
+
+    def found(self, number: int, only: int | None) -> dict[int, FoundCheckpoint]:
+        """Return its checkpoints with a number: all of them, or that of one node."""
+        return {
+            index: FoundCheckpoint(number, known)
+            for index, known in self.known.items()
+            if only is None or index == only
+        }
 
 
 NO_ACCOUNT = Account((), {})
@@ -168,7 +172,7 @@ class Said(NamedTuple):
     Attributes
     ----------
     found
-        The checkpoints, by index, the numbers counted from the one that was asked for.
+        The checkpoints, by index.
     bad
         Those whose checkpoints are none.
     """
@@ -178,16 +182,18 @@ class Said(NamedTuple):
 
 
 def said_by(
-    letter: Reply, peer: int, base: Account, only: Iterable[int] | None
+    letter: Reply, peer: int, number: int, base: Account, only: int | None
 ) -> Said:
     """Return what a reply of a peer says.
 
     Parameters
     ----------
+    number
+        The one that was asked for, from which numbers are counted.
     base
         What the asking node knew when it asked.
     only
-        The nodes that it asked for; None for all.
+        The node that it asked for; None for all.
 
     Raises
     ------
@@ -195,15 +201,21 @@ def said_by(
         If it is none that can be about that.
     """
     before = {} if letter.flags & ANEW else base.known
+    if before and not (letter.told or letter.without) and base.is_small:
+        return Said(base.found(number, only), _NOBODY)
     told = {one.node: one for one in letter.told}
     indices = (before.keys() | told.keys()) - set(letter.without)
     if only is not None:
-        indices &= set(only)
+        indices &= {only}
     if len(indices) > MOST_TOLD:
         raise Malformed("", "a reply about too many nodes")
     found: dict[int, FoundCheckpoint] = {}
     bad, left = set(), MOST_TOLD_BYTES
-    for index in sorted(indices, key=lambda index: (index != peer, index)):
+    in_order = sorted(indices)
+    if peer in indices:  # the others may be compressed against it
+        in_order.remove(peer)
+        in_order.insert(0, peer)
+    for index in in_order:
         own = found[peer].known.body if peer in found else b""
         try:
             known = _known(told.get(index), before.get(index), own)
@@ -213,7 +225,8 @@ def said_by(
         left -= len(known.body)
         if left < 0:
             raise Malformed("", "a reply of too many bytes")
-        found[index] = FoundCheckpoint(told[index].ahead if index in told else 0, known)
+        ahead = told[index].ahead if index in told else 0
+        found[index] = FoundCheckpoint(number + ahead, known)
     return Said(found, frozenset(bad))
 
 
@@ -231,9 +244,7 @@ def _known(
 
 
 def _digest(without: Iterable[int], known: Mapping[int, KnownCheckpoint]) -> bytes:
-    hashed = hashlib.blake2b(digest_size=HAVE)
-    for index in without:
-        hashed.update(index.to_bytes(_INDEX, "big"))
+    said = [index.to_bytes(_INDEX, "big") for index in without]
     for index in sorted(known):
-        hashed.update(b":" + index.to_bytes(_INDEX, "big") + known[index].digest)
-    return hashed.digest()
+        said += b":", index.to_bytes(_INDEX, "big"), known[index].digest
+    return hashlib.blake2b(b"".join(said), digest_size=HAVE).digest()

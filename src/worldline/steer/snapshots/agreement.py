@@ -26,16 +26,14 @@ def has_orphans(members: Mapping[int, MemberRecord]) -> bool:
     Of checkpoints that belong together none has: only where a process was killed, and
     with it what it knew of its numbers, or somebody lies.
     """
-    return any(
-        _has_orphan(
-            members[index].channels.get(peer, NOTHING),
-            members[peer],
-            members[peer].channels.get(index, NOTHING),
-        )
-        for index in members
-        for peer in members[index].channels
-        if peer in members
-    )
+    for index, member in members.items():
+        for peer, mine in member.channels.items():
+            other = members.get(peer)
+            if other is not None and _has_orphan(
+                mine, other, other.channels.get(index, NOTHING)
+            ):
+                return True
+    return False
 
 
 def _has_orphan(
@@ -48,7 +46,7 @@ def _has_orphan(
         known.life > other.life
         or mine.received > theirs.sent
         or known.connection > theirs.connection
-        or any(number > theirs.sent for number in mine.others)
+        or (bool(mine.others) and max(mine.others) > theirs.sent)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import final
 
 from worldline.steer.snapshots.accounts import (
@@ -10,8 +11,6 @@ from worldline.steer.snapshots.accounts import (
     NO_ACCOUNT,
     Account,
     Accounts,
-    FoundCheckpoint,
-    KnownCheckpoint,
 )
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.counts import SnapshotCounts
@@ -27,12 +26,19 @@ from worldline.steer.snapshots.letters import (
     SnapshotLetter,
     ToldCheckpoint,
 )
-from worldline.steer.snapshots.log import CheckpointLog
+from worldline.steer.snapshots.log import (
+    CheckpointLog,
+    FoundCheckpoint,
+    KnownCheckpoint,
+)
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed
 
 _MOST_GIVEN = 4
 """Answers to one peer that may be under way, of which it may know any when it asks."""
+
+_MOST_PACKED = 8
+"""Checkpoints that were compressed last: nodes that know the same one are told the same."""
 
 
 @final
@@ -49,6 +55,7 @@ class Answering:
         self._index, self._log = index, log
         self._allowance, self._counts = allowance, counts
         self._given = Accounts(_MOST_GIVEN)
+        self._packed = lru_cache(_MOST_PACKED)(packed)
 
     def refusal(self, request: Request, now: float) -> SnapshotLetter | None:
         """Return the answer of a node that has sent as much as it may; None for none."""
@@ -95,13 +102,13 @@ class Answering:
         if not request.flags & BESIDE:
             told, known = self._told(request.number, own, base)
             self._count(told, known)
-            given = self._given.of(peer)
-            self._given.know(peer, given.and_of(self._index, found.known))
+            account = self._given.of(peer).and_of(self._index, found.known)
+            self._given.know(peer, account)
             return Reply(request.gather, 0, told)
-        without = self.without(peer, request)
+        without = request.without if request.flags & BUT else base.without
         told, known = self._told(request.number, {**own, **beside}, base)
         self._count(told, known)
-        self._given.know(peer, Account(without, known))
+        self._given.know(peer, base.then(without, known))
         gone = tuple(index for index in base.known if index not in known)
         return Reply(request.gather, _flags(base), told, gone)
 
@@ -109,11 +116,7 @@ class Answering:
 
     def _own(self, number: int) -> FoundCheckpoint | None:
         kept = self._log.first_from(number)
-        if kept is None:
-            return None
-        return FoundCheckpoint(
-            kept.record.number, KnownCheckpoint(kept.body, kept.digest)
-        )
+        return None if kept is None else kept.found
 
     def _base(self, peer: int, request: Request) -> Account:
         """Return what a peer knows, if both know that it does."""
@@ -140,7 +143,7 @@ class Answering:
                     told.append(ToldCheckpoint(index, ahead))
             else:
                 other = own if before is None else before.body
-                body = packed(one.body, other)
+                body = self._packed(one.body, other)
                 if told and size + len(body) > LARGEST:
                     continue
                 size += len(body)
@@ -153,10 +156,13 @@ class Answering:
         all_told: tuple[ToldCheckpoint, ...],
         known: Mapping[int, KnownCheckpoint],
     ) -> None:
-        counts, sent = self._counts, [one for one in all_told if one.body]
+        counts = self._counts
         counts.replies += len(known)
-        counts.same += len(known) - len(sent)
-        for one in sent:
+        counts.same += len(known)
+        for one in all_told:
+            if not one.body:
+                continue
+            counts.same -= 1
             counts.raw += len(known[one.node].body)
             if one.is_difference:
                 counts.differences += 1

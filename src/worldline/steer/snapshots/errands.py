@@ -9,13 +9,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, final
 
-from worldline.steer.snapshots.accounts import (
-    Accounts,
-    FirstCheckpoints,
-    FoundCheckpoint,
-)
+from worldline.steer.snapshots.accounts import Accounts, FirstCheckpoints
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.gathering import Asking, Gather, following
+from worldline.steer.snapshots.log import FoundCheckpoint
 from worldline.steer.snapshots.setting import Setting
 
 _SHARE = 0.5
@@ -110,8 +107,9 @@ class Errands:
             Who wants to know, and the name of its gather.
         """
         missing = set(peers) - self.found(peers, number).keys()
-        is_allowed = self._allowance.allows(self._sender.now())
-        if len(self._waiting) >= _MOST_WAITING or not is_allowed:
+        if not missing or len(self._waiting) >= _MOST_WAITING:
+            return False
+        if not self._allowance.allows(self._sender.now()):
             return False
         asked = {peer for peer in missing if self._is_asking(peer, number)}
         asked |= self._ask(missing - asked, number, has_news=has_news)

@@ -16,7 +16,6 @@ from worldline.steer.snapshots.accounts import (
     NO_ACCOUNT,
     Account,
     Accounts,
-    FoundCheckpoint,
     Said,
     said_by,
 )
@@ -30,7 +29,7 @@ from worldline.steer.snapshots.letters import (
     Reply,
     Request,
 )
-from worldline.steer.snapshots.log import KeptCheckpoint
+from worldline.steer.snapshots.log import FoundCheckpoint, KeptCheckpoint
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.trace.json_checks import Malformed
@@ -132,7 +131,7 @@ class Gather:
         self._waits: set[int] = set()
         self._gone: dict[int, int] = {}
         self._is_over = False
-        self._call_off: Callable[[], None] = _nothing
+        self._planned: list[Callable[[], None]] = []
 
     def begin(self, neighbours: Iterable[int]) -> None:
         """Ask the neighbours of a node."""
@@ -182,7 +181,8 @@ class Gather:
         base, has_more = self._bases[peer], bool(letter.flags & MORE)
         try:
             is_alone = self._me is None or has_more
-            said = said_by(letter, peer, base, (peer,) if is_alone else None)
+            only = peer if is_alone else None
+            said = said_by(letter, peer, self.number, base, only)
             found = said.found.get(peer)
             if found is None:
                 raise Malformed("", "a reply without a checkpoint of who sends it")
@@ -195,7 +195,7 @@ class Gather:
             self._waits.discard(peer)
             self._know(peer, letter, said)
             bad = self._keep_beside(peer, said)
-            self._asking.answered(peer, self.number, self._counted(found))
+            self._asking.answered(peer, self.number, found)
             self._look()
             if bad:
                 raise Malformed("", "a checkpoint that is none")
@@ -230,31 +230,27 @@ class Gather:
     def _is_awaited(self, peer: int, name: int) -> bool:
         return not self._is_over and name == self.name and peer in self._waits
 
-    def _counted(self, found: FoundCheckpoint) -> FoundCheckpoint:
-        """Return what was found, its number as all count it."""
-        return FoundCheckpoint(self.number + found.number, found.known)
-
     def _keep(self, index: int, found: FoundCheckpoint) -> None:
-        number, known = self._counted(found)
+        number, known = found
         self.members[index] = self._asking.unpack(known.body, index, number)
         self.absent.discard(index)
 
     def _keep_beside(self, peer: int, said: Said) -> bool:
         """Take what a peer says of others; say whether something of that is bad."""
-        bad, most = set(said.bad), self._options.most_neighbours
+        bad, near = set(said.bad), self.members.keys() | set(self._asked)
         for index, found in said.found.items():
-            if (
-                index in (peer, self._me)
-                or index in self._asked
-                or index in self.members
-                or len(self.members.keys() | set(self._asked)) >= most
-            ):
+            if index == self._me or index in near:
                 continue
+            if len(near) >= self._options.most_neighbours:
+                break
             try:
                 self._keep(index, found)
             except Malformed:
                 bad.add(index)
-        self.absent |= bad - self.members.keys() - {self._me}
+            else:
+                near.add(index)
+        if bad:
+            self.absent |= bad - self.members.keys() - {self._me}
         return bool(bad)
 
     def _know(self, peer: int, letter: Reply, said: Said) -> None:
@@ -265,24 +261,24 @@ class Gather:
             base, without = self._bases[peer], self._without(peer)
             is_anew = letter.flags & ANEW and not self._says_without(base, without)
             known = {index: found.known for index, found in said.found.items()}
-            account = Account(() if is_anew else without, known)
+            account = base.then(() if is_anew else without, known)
         self._known.know(peer, account)
 
     def _begin_round(self) -> None:
         self._call_off()
-        call_off = [self._asking.later(self._seconds, self.give_up)]
+        later = self._asking.later
+        self._planned = [later(self._seconds, self.give_up)]
         if self._repeats:
             pauses = (_FIRST_REPEAT * 2**n for n in range(_REPEATS))
-            call_off += [
-                self._asking.later(share * self._options.deadline, self._ask_again)
+            self._planned += [
+                later(share * self._options.deadline, self._ask_again)
                 for share in pauses
             ]
 
-        def call_all_off() -> None:
-            for one in call_off:
-                one()
-
-        self._call_off = call_all_off
+    def _call_off(self) -> None:
+        """Call off what was to be done later."""
+        for call_off in self._planned:
+            call_off()
 
     def _ask_again(self) -> None:
         """Ask again who has not answered: a request or its reply may have been lost."""
@@ -341,7 +337,3 @@ class Gather:
 def following(name: int) -> int:
     """Return the name of the next gather: one of few, which take one byte each."""
     return (name + 1) % _NAMES
-
-
-def _nothing() -> None:
-    """Do nothing."""

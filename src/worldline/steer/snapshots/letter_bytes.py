@@ -81,8 +81,10 @@ def read(data: bytes, nodes: int | None = None) -> SnapshotLetter:
     """
     if len(data) > LARGEST + _SLACK:
         raise Malformed("", "a letter that is too large")
+    if not data:
+        raise Malformed("", "a letter that is too short")
+    kind, flags = data[0] & (1 << _KIND) - 1, data[0] >> _KIND
     left = _Left(data, nodes)
-    kind, flags = left.head()
     if kind >= len(_READERS):
         raise Malformed("", "a letter of an unknown kind")
     reads, known = _READERS[kind]
@@ -98,6 +100,8 @@ def read(data: bytes, nodes: int | None = None) -> SnapshotLetter:
 
 def _numbers(*numbers: int) -> bytes:
     """Return numbers as bytes; the first one stands for a kind without flags."""
+    if max(numbers) <= 0x7F:
+        return bytes(numbers)
     written = bytearray()
     for number in numbers:
         rest = number
@@ -125,15 +129,18 @@ def _request_bytes(one: Request) -> bytes:
 
 def _reply_bytes(one: Reply) -> bytes:
     tells = bool(one.told or one.without)
-    written = [_head(_REPLY, one.flags | _TELLS * tells), _numbers(one.gather)]
-    if tells:
-        written.append(_numbers(len(one.told)))
-        for told in one.told:
-            form = _SAME if not told.body else _WHOLE - told.is_difference
-            written.append(_numbers(told.node, told.ahead << _FORM | form))
-            if told.body:
-                written += [_numbers(len(told.body)), told.body]
-        written.append(_numbers(len(one.without), *one.without))
+    head = _head(_REPLY, one.flags | _TELLS * tells)
+    if not tells:
+        return head + _numbers(one.gather)
+    written = [head, _numbers(one.gather, len(one.told))]
+    for told in one.told:
+        form = _SAME if not told.body else _WHOLE - told.is_difference
+        numbers = told.node, told.ahead << _FORM | form
+        if told.body:
+            written += _numbers(*numbers, len(told.body)), told.body
+        else:
+            written.append(_numbers(*numbers))
+    written.append(_numbers(len(one.without), *one.without))
     return b"".join(written)
 
 
@@ -142,21 +149,20 @@ def _reply_bytes(one: Reply) -> bytes:
 
 @final
 class _Left:
-    """What is left to read of a letter."""
+    """What is left to read of a letter, behind its first byte."""
 
     __slots__ = ("_at", "_data", "_nodes")
 
     def __init__(self, data: bytes, nodes: int | None) -> None:
-        self._data, self._at, self._nodes = data, 0, nodes
-
-    def head(self) -> tuple[int, int]:
-        """Return the kind and the flags."""
-        (first,) = self.bytes(1)
-        return first & (1 << _KIND) - 1, first >> _KIND
+        self._data, self._at, self._nodes = data, 1, nodes
 
     def number(self) -> int:
         """Return the next number."""
-        data, number = self._data, 0
+        at, data = self._at, self._data
+        if at < len(data) and data[at] <= 0x7F:  # as most are
+            self._at = at + 1
+            return data[at]
+        number = 0
         for place in range(8):
             if self._at >= len(data):
                 break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import MemberRecord
@@ -22,6 +22,25 @@ def digest_of(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=DIGEST).digest()
 
 
+class KnownCheckpoint(NamedTuple):
+    """A checkpoint as bytes, and the hash of these; the number is in neither."""
+
+    body: bytes
+    digest: bytes
+
+    @classmethod
+    def of(cls, body: bytes) -> KnownCheckpoint:
+        """Return that of bytes."""
+        return cls(body, digest_of(body))
+
+
+class FoundCheckpoint(NamedTuple):
+    """A checkpoint, and its number."""
+
+    number: int
+    known: KnownCheckpoint
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class KeptCheckpoint:
@@ -29,16 +48,20 @@ class KeptCheckpoint:
 
     Attributes
     ----------
-    record, body, digest
-        What it says, as bytes, and their hash; the number is in none of the latter.
+    record, found
+        What it says, and as bytes.
     time
         When it was taken.
     """
 
     record: MemberRecord
-    body: bytes
-    digest: bytes
+    found: FoundCheckpoint
     time: float
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self.found.known.body)
 
 
 @final
@@ -71,10 +94,10 @@ class CheckpointLog:
         assert one.record.number >= self.number
         self.number = one.record.number
         self._kept.append(one)
-        self._bytes += len(one.body)
+        self._bytes += one.size
         while len(self._kept) > 1 and self._is_above_quota(one.time):
             first = self._kept.popleft()
-            self._bytes -= len(first.body)
+            self._bytes -= first.size
             self._gone = first.record.number
 
     def skip(self, number: int) -> None:
@@ -90,7 +113,12 @@ class CheckpointLog:
         """
         if number <= self._gone:
             return None
-        return next((one for one in self._kept if one.record.number >= number), None)
+        found = None
+        for one in reversed(self._kept):  # mostly the last one is asked for
+            if one.record.number < number:
+                break
+            found = one
+        return found
 
     def _is_above_quota(self, now: float) -> bool:
         options, count, size = self._options, len(self._kept), self._bytes

@@ -56,10 +56,6 @@ class Neighbourhood:
             return None  # what is left out is made from any of the others
         return fields | near
 
-    def begin(self) -> None:
-        """Begin a life of the node, in which nobody tells of changes yet."""
-        self._known, self.is_told = None, False
-
     def forget(self) -> None:
         """Ask anew who they are when somebody wants to know."""
         self._known = None

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from worldline.model.checkpointing import checkpointing
 from worldline.model.data.identity import NodeId
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
-from worldline.steer.snapshots.accounts import FoundCheckpoint
 from worldline.steer.snapshots.agreement import has_orphans
 from worldline.steer.snapshots.allowance import LetterAllowance
 from worldline.steer.snapshots.answering import Answering
@@ -20,7 +18,8 @@ from worldline.steer.snapshots.errands import Errands
 from worldline.steer.snapshots.gathering import Gather
 from worldline.steer.snapshots.letterbox import Letterbox
 from worldline.steer.snapshots.letters import Received, Request
-from worldline.steer.snapshots.log import CheckpointLog, KeptCheckpoint
+from worldline.steer.snapshots.log import CheckpointLog, FoundCheckpoint, KeptCheckpoint
+from worldline.steer.snapshots.looking import Looks
 from worldline.steer.snapshots.neighbourhood import Neighbourhood, hops_of
 from worldline.steer.snapshots.post import Post
 from worldline.steer.snapshots.record_bytes import is_number
@@ -70,6 +69,7 @@ class NodeKeeper:
         self._taker = CheckpointTaker(
             setting, index, beside, self._channels, self._log, self.counts
         )
+        self._looks = Looks(setting, index, self._taker, self._near)
         self._allowance = LetterAllowance(setting.options, beside.now)
         self._post = Post(setting, beside, self._allowance, self.counts)
         answering = Answering(index, self._log, self._allowance, self.counts)
@@ -100,7 +100,7 @@ class NodeKeeper:
             self, self._channels, self._log, self._index, connects=connects
         )
         self._attention.news = self._near.news()
-        self._near.is_told = True
+        self._looks.attend()
         return self._attention
 
     # ------------------------------------------------------ what the runtime tells it
@@ -112,13 +112,14 @@ class NodeKeeper:
         self._errands.close()
         self._beside, self._gather, self._latest = beside, None, None
         self._attention = None
-        self._near.begin()
+        self._looks.begin()
         self._taker.beside = self._post.beside = beside
         self._occasions, self._has_started = None, False
         self._channels.begin(beside.incarnation)
 
     def gate(self, event: Event) -> None:
         """Take note of an event that is about to happen."""
+        self._looks.happening()
         if not self._has_started:
             self._has_started = True  # it is the start
             return
@@ -132,7 +133,7 @@ class NodeKeeper:
     def seen(self, event: Event) -> None:
         """Take note of an event that has happened."""
         self._has_started = True
-        self._near.forget()
+        self._looks.happened()
         self._begin()
         is_error = event.kind is Kind.TRANSPORT_ERROR
         if is_error and event.peer is not None:
@@ -145,7 +146,7 @@ class NodeKeeper:
 
     def passed(self) -> None:
         """Take note that events have happened, of which nobody says more."""
-        self._near.forget()
+        self._looks.happened()
         if self._occasions is not None:
             self._occasions.happened()
 
@@ -312,12 +313,7 @@ class NodeKeeper:
 
     def look(self) -> Any:
         """Return what calls for a snapshot when it changes."""
-        fields, kind = self._options.fields, self._system.types[self._index]
-        local, neighbours = self._taker.local(), frozenset(self._near.all(self._beside))
-        if fields is None or fields & checkpointing(kind).kept_out:
-            return local, neighbours  # what is left out is made from any of the others
-        pairs = zip(kind.identity, local[1:], strict=True)
-        return [value for name, value in pairs if name in fields], neighbours
+        return self._looks.look(self._beside)
 
     def number(self) -> int:
         """Return the number of its last checkpoint."""

@@ -17,7 +17,11 @@ from worldline.model.node import NodeType
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.steer.snapshots.channels import MOST_OTHERS
-from worldline.steer.snapshots.log import KeptCheckpoint, digest_of
+from worldline.steer.snapshots.log import (
+    FoundCheckpoint,
+    KeptCheckpoint,
+    KnownCheckpoint,
+)
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.records import (
     ChannelRecord,
@@ -27,10 +31,14 @@ from worldline.steer.snapshots.records import (
 )
 from worldline.steer.snapshots.tails import MOST_TAIL
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.messagepack import Raw, unpacker
 from worldline.trace.journal.values import Values, is_seconds
 from worldline.trace.json_checks import Malformed
 
-_PARTS = 7
+_parts = unpacker(tuple[Any, Raw, Any, Any, Any, Any, list[Raw]])
+"""Returns the parts of a checkpoint, of which its fields and each channel are not looked
+into: mostly they are spelt as the last time."""
+
 _CHANNEL = 9
 MOST_NUMBER = 1 << 48
 """What counts anything is less: whoever says more would let numbers run out."""
@@ -45,6 +53,7 @@ class RecordBytes:
         self._values = codec.values
         self._messages = Values(codec.vocabulary, constant=True)
         self._read: dict[int, _ReadBefore] = {}
+        self._spelt: dict[int, tuple[Frozen, Raw]] = {}
 
     def kept(self, record: MemberRecord, index: int, time: float) -> KeptCheckpoint:
         """Return a checkpoint of a node with its bytes.
@@ -54,8 +63,9 @@ class RecordBytes:
         ModelError
             If it holds what cannot be spelt, or is too large.
         """
-        body = self.pack(record, index)
-        return KeptCheckpoint(record, body, digest_of(body), time)
+        number, body = record.number, self.pack(record, index)
+        found = FoundCheckpoint(number, KnownCheckpoint.of(body))
+        return KeptCheckpoint(record.under(number, body), found, time)
 
     def pack(self, record: MemberRecord, index: int) -> bytes:
         """Return the bytes of a checkpoint of a node.
@@ -65,11 +75,17 @@ class RecordBytes:
         ModelError
             If it holds what cannot be spelt, or is too large.
         """
-        spell = self._values.spell
+        if record.body is not None:
+            return record.body
+        spell, spelt = self._values.spell, self._spelt.get(index)
+        if spelt is None or spelt[0] is not record.local:
+            fields = self._fields(self._system.types[index], record.local)
+            spelt = record.local, Raw(self._codec.pack(fields))
+            self._spelt[index] = spelt
         body = self._codec.pack(
             [
                 record.life,
-                self._fields(self._system.types[index], record.local),
+                spelt[1],
                 [[t.part, t.name, spell(t.payload), at] for t, at in record.timers],
                 list(record.positions),
                 record.sequence,
@@ -93,54 +109,52 @@ class RecordBytes:
         Malformed
             If they are none.
         """
-        spelt = self._codec.unpack(body)
-        if type(spelt) is not list or len(spelt) != _PARTS:
-            raise Malformed("", "no checkpoint")
-        life, fields, timers, positions, sequence, waiting, channels = spelt
+        read = self._read.get(index)
+        if read is None or read.body != body:
+            read = self._read[index] = self._unpacked(body, index, read)
+        return read.record.under(number, body)
+
+    # ------------------------------------------------------------------------ inside
+
+    def _unpacked(
+        self, body: bytes, index: int, before: _ReadBefore | None
+    ) -> _ReadBefore:
+        life, fields, timers, positions, sequence, waiting, channels = _parts(body)
         if not all(map(is_number, (life, sequence))) or not _are_lists(
-            timers, positions, waiting, channels
+            timers, positions, waiting
         ):
             raise Malformed("", "a checkpoint without its parts")
         if not all(map(is_number, positions)):
             raise Malformed("", "a checkpoint without its positions")
-        read = self._read.get(index)
-        if read is None:
-            read = self._read[index] = _ReadBefore()
+        read = _ReadBefore(body, bytes(fields))
         try:
-            return MemberRecord(
-                number,
+            if before is not None and before.fields == read.fields:
+                local = before.record.local
+            else:
+                local = self._read_fields(index, fields)
+            known = {} if before is None else before.channels
+            for spelling in map(bytes, channels):
+                channel = known.get(spelling)
+                if channel is None:
+                    channel = self._read_channel(self._codec.unpack(spelling))
+                read.channels[spelling] = channel
+            read.record = MemberRecord(
+                0,
                 life,
-                self._known_local(read, index, fields),
+                local,
                 tuple(map(self._timer, timers)),
                 tuple(positions),
                 sequence,
                 tuple(map(self._waiting, waiting)),
-                dict(self._known_channel(read, one) for one in channels),
+                dict(read.channels.values()),
             )
         except ModelError as error:
             raise Malformed("", error.what) from None
+        return read
 
-    # ------------------------------------------------------------------------ inside
-
-    def _known_local(self, read: _ReadBefore, index: int, spelt: Any) -> Frozen:
-        """Read the fields of a node, unless they are spelt as the last time."""
-        spelling = self._codec.pack(spelt)
-        if spelling != read.fields:
-            kind, prototype = self._system.types[index], self._system.prototypes[index]
-            read.local, read.fields = self._local(kind, prototype, spelt), spelling
-        return read.local
-
-    def _known_channel(
-        self, read: _ReadBefore, spelt: Any
-    ) -> tuple[int, ChannelRecord]:
-        """Read a channel, unless it is spelt as the last one with that peer."""
-        spelling = self._codec.pack(spelt)
-        peer = spelt[0] if type(spelt) is list and spelt else None
-        known = read.channels.get(peer) if type(peer) is int else None
-        if known is None or known[0] != spelling:
-            known = spelling, self._read_channel(spelt)
-            read.channels[known[1][0]] = known
-        return known[1]
+    def _read_fields(self, index: int, spelling: bytes) -> Frozen:
+        kind, prototype = self._system.types[index], self._system.prototypes[index]
+        return self._local(kind, prototype, self._codec.unpack(spelling))
 
     def _fields(self, kind: NodeType, frozen: Frozen) -> list[Any]:
         kept_out = checkpointing(kind).kept_out
@@ -248,18 +262,21 @@ class _ReadBefore:
 
     Attributes
     ----------
-    fields, local
-        Its fields as they were spelt, and as they were read.
+    body, fields
+        The bytes of it all, and of its fields.
     channels
-        By peer, the same of its channels.
+        By the bytes of each, its channels.
+    record
+        What it says, under whichever number.
     """
 
-    __slots__ = ("channels", "fields", "local")
+    __slots__ = ("body", "channels", "fields", "record")
 
-    def __init__(self) -> None:
-        self.fields = b""
-        self.local: Frozen = None
-        self.channels: dict[int, tuple[bytes, tuple[int, ChannelRecord]]] = {}
+    record: MemberRecord
+
+    def __init__(self, body: bytes, fields: bytes) -> None:
+        self.body, self.fields = body, fields
+        self.channels: dict[bytes, tuple[int, ChannelRecord]] = {}
 
 
 _MISSING: Any = object()

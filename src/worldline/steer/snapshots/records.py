@@ -13,7 +13,7 @@ after Manivannan and Singhal. There, what is under way is not captured.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
 from worldline.model.data.content import Frozen
@@ -111,6 +111,8 @@ class MemberRecord:
         What came and waits for a guard: from whom, part, message.
     channels
         Those with each peer that it has had to do with, by its index.
+    body
+        All but the number as bytes, if it was spelt or read: then it need not be again.
     """
 
     number: int
@@ -121,6 +123,21 @@ class MemberRecord:
     sequence: int
     waiting: tuple[tuple[NodeId, str, Any], ...]
     channels: Mapping[int, ChannelRecord]
+    body: bytes | None = field(default=None, compare=False, repr=False)
+
+    def under(self, number: int, body: bytes | None) -> MemberRecord:
+        """Return the same checkpoint under a number, with its bytes."""
+        return MemberRecord(
+            number,
+            self.life,
+            self.local,
+            self.timers,
+            self.positions,
+            self.sequence,
+            self.waiting,
+            self.channels,
+            body,
+        )
 
 
 @final

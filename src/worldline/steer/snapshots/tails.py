@@ -72,6 +72,8 @@ class Tail:
 
     def forget(self, before: float) -> None:
         """Forget what has been received, and datagrams that were sent before a time."""
+        if not self._kept and not self.last:
+            return
         self._shorten()
         self._drop()
         self._keep([one for one in self._kept if one[2] is None or one[2] >= before])
@@ -82,7 +84,10 @@ class Tail:
 
     def messages(self) -> tuple[UnreceivedMessage, ...]:
         """Return the messages."""
-        after = max(self.received, self.sent - MOST_TAIL)
+        sent = self.sent
+        after = max(self.received, sent - MOST_TAIL)
+        if after == sent:  # as between messages
+            return ()
         return tuple(
             UnreceivedMessage(number, part, message)
             for first, some, _ in self._kept

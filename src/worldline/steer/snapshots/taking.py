@@ -24,6 +24,8 @@ class CheckpointTaker:
     ----------
     beside
         Its present life.
+    is_told
+        Whether it is told to `forget` when anything at the node may have changed.
     """
 
     def __init__(
@@ -39,12 +41,23 @@ class CheckpointTaker:
         self._system, self._index, self._spelling = setting.system, index, setting.bytes
         self._troubled, self._is_told = setting.troubled, False
         self._channels, self._log, self._counts = channels, log, counts
+        self._local: Frozen | None = None
+        self.is_told = False
+
+    def forget(self) -> None:
+        """Freeze the fields anew when somebody wants to know them."""
+        self._local = None
 
     def local(self) -> Frozen:
         """Return the fields of the node, but for those that are kept out."""
+        if self._local is not None:
+            return self._local
         kind = self._system.types[self._index]
         frozen = kind.freeze(self.beside.node)
-        return left_out(kind, frozen, self._system.prototypes[self._index])
+        local = left_out(kind, frozen, self._system.prototypes[self._index])
+        if self.is_told:
+            self._local = local
+        return local
 
     def record(self, number: int) -> MemberRecord:
         """Return a checkpoint of the present state, under a number."""

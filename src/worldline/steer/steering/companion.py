@@ -312,7 +312,7 @@ class Steering(Companion):
         if self._predicts is None or not self._options.predicts_for(me):
             return
         # The numbers of checkpoints decide nothing of what may follow.
-        essence = {n: replace(one, number=0) for n, one in snapshot.members.items()}
+        essence = {index: one.body for index, one in snapshot.members.items()}
         if self._last.get(me) == essence:
             counts.skipped += 1
             self._standing[me].renew(snapshot.time)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from worldline.model.errors import UsageError
@@ -18,25 +19,39 @@ except ImportError:
 
 Ext = _library.Ext
 Raw = msgspec.Raw
-"""Bytes that stand for something already, in what is packed."""
+"""Bytes that stand for something already in what is packed, or still in what is unpacked."""
 
 pack = _library.Encoder().encode
 """Returns the bytes of None, booleans, numbers, text, bytes and lists of these."""
 
-_unpack = _library.Decoder().decode
 _FAILURES = (ValueError, TypeError, RecursionError, OverflowError)
 """What msgspec raises for bytes that are none: its own errors are `ValueError`."""
 
 
-def unpack(data: Any) -> Any:
-    """Return what bytes from outside stand for.
+def unpacker(shape: Any = Any) -> Callable[[Any], Any]:
+    """Return what unpacks bytes from outside, as `unpack` does.
 
-    Raises
-    ------
-    Malformed
-        If they are no MessagePack, or nested too deeply.
+    Parameters
+    ----------
+    shape
+        What they stand for, as a type; where `Raw` is in it, no more than bytes are read.
     """
-    try:
-        return _unpack(data)
-    except _FAILURES as error:
-        raise Malformed("", f"no MessagePack: {error}") from None
+    decode = _library.Decoder(shape).decode
+
+    def unpack(data: Any) -> Any:
+        """Return what bytes from outside stand for.
+
+        Raises
+        ------
+        Malformed
+            If they are no MessagePack, or nested too deeply, or of another shape.
+        """
+        try:
+            return decode(data)
+        except _FAILURES as error:
+            raise Malformed("", f"no MessagePack: {error}") from None
+
+    return unpack
+
+
+unpack = unpacker()
