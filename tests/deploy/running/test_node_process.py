@@ -6,6 +6,10 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from tests.cli.command import run_process
 
 import worldline as wl
 from worldline.deploy.running.node_process import NodeProcess
+from worldline.trace.journal.reading import is_recording
 
 (A,) = wl.ids("a")
 
@@ -142,3 +147,29 @@ def test_the_address_of_control_of_a_node_that_was_killed_goes_with_it(tmp_path:
     assert done.status == 0, done
     assert "its address is in run/control.url" in done.err
     assert not [*tmp_path.rglob("*.url")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signals", [[signal.SIGKILL], [signal.SIGTERM] * 2])
+def test_no_number_of_a_process_outlives_it_however_the_command_ends(
+    signals: list[signal.Signals], tmp_path: Path
+):
+    (tmp_path / "lone.py").write_text(SYSTEM)
+    words = (sys.executable, "-m", "worldline", "run", "lone.py", "--record", "run")
+    file = tmp_path / "run/a.pid"
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+        try:
+            until(lambda: is_recording(tmp_path / "run"))
+            assert file.read_text().strip().isdigit()
+            for which in signals:
+                process.send_signal(which)
+        finally:
+            process.wait(20)
+    until(lambda: not file.exists())
+
+
+def until(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
+    last = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < last
+        time.sleep(0.05)

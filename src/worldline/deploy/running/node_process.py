@@ -16,6 +16,7 @@ from typing import Any, final
 from worldline.deploy.asked import ToldBeside, told_together
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.running.channel import GRACE_S, QUIET_S, WATCHED, spelt
+from worldline.deploy.running.pid_file import write_pid
 from worldline.deploy.running.report import counts_of, in_all
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
@@ -121,7 +122,7 @@ class NodeProcess:
         )
         if self._pid is not None:
             with contextlib.suppress(OSError):  # the run can do without
-                self._pid.write_text(f"{self._process.pid}\n")
+                write_pid(self._pid, self._process.pid)
         self._watching = asyncio.ensure_future(self._watch(self._process))
         await asyncio.shield(self._bound)
 
@@ -142,6 +143,13 @@ class NodeProcess:
         """End the process at once, as weather does."""
         self._is_killed = True
         self._signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+
+    def tidy(self) -> None:
+        """Remove the files that lead to a process that has ended, or was killed."""
+        for file in (self._left, self._pid):
+            if file is not None:
+                with contextlib.suppress(OSError):
+                    file.unlink(missing_ok=True)
 
     async def hush(self) -> None:
         """Have nothing happen to the node any more; wait a moment until that is so."""
@@ -202,10 +210,7 @@ class NodeProcess:
         if code is None:
             code = await process.wait()
         process.stdin.close()
-        for file in (self._left, self._pid):
-            if file is not None:
-                with contextlib.suppress(OSError):
-                    file.unlink(missing_ok=True)
+        self.tidy()
         was_up, self._has_begun = self.is_up, False
         if self._bound is not None and not self._bound.done():
             self._refuse("", f"its process ended with {_how(code)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from worldline.deploy.running.channel import ParentChannel
 from worldline.deploy.running.ending import RunEnding
 from worldline.deploy.running.here import run_here
 from worldline.deploy.running.options import RunOptions
+from worldline.deploy.running.pid_file import forget_pid, pid_file
 from worldline.deploy.running.plan import RunPlan, plan_of
 from worldline.deploy.running.report import RunOutcome, RunReport, TellProgress, summed
 from worldline.deploy.running.supervisor import Supervisor
@@ -90,7 +92,12 @@ def run_watched(
         counts = await WatchedNode(plan, ending, channel).run()
         return RunOutcome(0.0, counts, {}, None, {})
 
-    return _report(plan, in_loop(options.loop, run, to_keys=False))
+    try:
+        return _report(plan, in_loop(options.loop, run, to_keys=False))
+    finally:
+        # Whoever has started it removes the file, too, unless that was killed.
+        if options.record is not None:
+            forget_pid(pid_file(Path(options.record), node), os.getpid())
 
 
 def in_loop(

@@ -16,13 +16,13 @@ from worldline.deploy.running.controlled import control_file
 from worldline.deploy.running.ending import RunEnding, until_over
 from worldline.deploy.running.node_process import NodeProcess
 from worldline.deploy.running.options import RunOptions
+from worldline.deploy.running.pid_file import pid_file
 from worldline.deploy.running.plan import CLUSTER, RunPlan
 from worldline.deploy.running.report import RunOutcome, TellProgress, telling
 from worldline.deploy.weather import LinkConditions
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.options.steering import ModeOptions
-from worldline.trace.journal.segments import folder_of
 
 _START_S = 60.0
 """For how long no node may have come so far as to begin, while some have not."""
@@ -57,7 +57,7 @@ class Supervisor:
                 f"{plan.system.index[node]}:{plan.run}",
                 say=say,
                 failed=ending.fail,
-                pid=folder / f"{folder_of(folder, node.name).name}.pid",
+                pid=pid_file(folder, node),
                 left=control_file(plan, (node,)),
             )
             for node in plan.nodes
@@ -164,6 +164,7 @@ class Supervisor:
     def _kill_all(self) -> None:
         for process in self._processes.values():
             process.kill()
+            process.tidy()
 
     async def _over(self, forecast: Forecast) -> None:
         """Wait until every process has ended, and weather will bring none back."""
