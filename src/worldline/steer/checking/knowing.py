@@ -84,6 +84,14 @@ class CheckedNode:
             self.outdated[peer] = self.records[peer]
             self.has_to_learn = True
 
+    def doubt(
+        self, records: Mapping[int, MemberRecord], now: float, lasts: float
+    ) -> None:
+        """Believe nobody any more whom these checkpoints have contradicted for so long."""
+        if self.changes.has_told:
+            lives = {n: record.life for n, record in records.items()}
+            self.changes.doubt(lives, now, lasts)
+
     def learn(self, records: Mapping[int, MemberRecord]) -> None:
         """Know what these checkpoints say, but for those that are outdated."""
         self.given, self.has_to_learn = records, False

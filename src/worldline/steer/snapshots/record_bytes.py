@@ -26,14 +26,13 @@ from worldline.steer.snapshots.records import (
     UnreceivedMessage,
 )
 from worldline.steer.snapshots.tails import MOST_TAIL
+from worldline.steer.unchanged import MOST_NUMBER
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.values import Values, is_seconds
 from worldline.trace.json_checks import Malformed
 
 _PARTS = 7
 _CHANNEL = 9
-MOST_NUMBER = 1 << 48
-"""What counts anything is less: whoever says more would let numbers run out."""
 
 
 @final
