@@ -21,6 +21,8 @@ from worldline.trace.journal.frames import (
     LARGEST,
     LENGTH,
     MESSAGE,
+    MOST_LAMPORT,
+    MOST_SENDS,
     NAMED,
     ByeFrame,
     ControlFrame,
@@ -223,7 +225,9 @@ class Codec:
         if not (
             type(sender) is type(incarnation) is type(lamport) is type(place) is int
             and 0 <= sender < self._nodes
-            and not (incarnation | lamport | place) >> _BITS
+            and not incarnation >> _BITS
+            and 0 <= lamport < MOST_LAMPORT
+            and 0 <= place < MOST_SENDS
         ):
             raise Malformed("", "a message without its sender, time and place")
         if type(part) is not str or part not in self._parts:
