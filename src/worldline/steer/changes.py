@@ -64,7 +64,10 @@ class HeardChanges:
     def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> bool:
         """Take note of the numbers beside a message; say whether third nodes have changed."""
         number, since = numbers.get(CHECKPOINT), numbers.get(SINCE)
-        if number is None or number > self._most + _MOST_AHEAD or number >= MOST_NUMBER:
+        if number is None or number >= MOST_NUMBER:
+            return False
+        if number > self._most + _MOST_AHEAD:
+            self._most += _MOST_AHEAD  # in steps, as nodes catch up
             return False
         self._most = max(self._most, number)
         self.heard_of(peer, life, number if since is None else min(since - 1, number))

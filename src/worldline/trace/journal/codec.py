@@ -49,6 +49,9 @@ _DIGEST = 16
 
 _BITS = 53
 
+_LIVES = 47
+"""Bits of an incarnation: a checkpoint that names more is none to whoever reads it."""
+
 _TWO_COUNTS = 63
 
 _COUNTS = frozenset(counts.size for counts in COUNTS)
@@ -225,7 +228,7 @@ class Codec:
         if not (
             type(sender) is type(incarnation) is type(lamport) is type(place) is int
             and 0 <= sender < self._nodes
-            and not incarnation >> _BITS
+            and not incarnation >> _LIVES
             and 0 <= lamport < MOST_LAMPORT
             and 0 <= place < MOST_SENDS
         ):
@@ -271,7 +274,7 @@ class Codec:
     def _check_sender(self, sender: Any, incarnation: Any) -> None:
         if type(sender) is not int or not 0 <= sender < self._nodes:
             raise Malformed("", "a frame from an unknown node")
-        if not _is_count(incarnation):
+        if not _is_count(incarnation) or incarnation >> _LIVES:
             raise Malformed("", "a frame without its sender's incarnation")
 
 
