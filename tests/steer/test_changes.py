@@ -108,6 +108,50 @@ def test_what_cannot_be_is_not_believed(number: int):
     assert len(changes.numbers(B)) == 1
 
 
+@pytest.mark.parametrize("number", [6, 1 << 31, (1 << 53) - 1])
+def test_nobody_has_heard_of_a_number_that_it_has_not_caught_up_with(number: int):
+    lie = {NUMBER: 5, 15: number, 16 + 2 * B: number}
+    changes = heard(C, (A, 1, lie))
+    assert not changes.is_later(B, *of(6))
+    assert changes.numbers(B) == {16 + 2 * A: 5}
+
+
+@pytest.mark.parametrize("number", [1 << 40, 1 << 50, (1 << 53) - 1])
+def test_whoever_says_a_number_that_cannot_be_is_not_believed(number: int):
+    lie = {NUMBER: number, 15: number, 16 + 2 * B: number}
+    changes = heard(C, (A, 1, lie), (A, 1, {NUMBER: 7, SINCE: number}))
+    assert not changes.is_later(B, *of(6))
+    assert changes.numbers(B) == {16 + 2 * A: 7}
+    many = heard(C, *((A, 1, {NUMBER: n << 32, 15: n << 32}) for n in range(1 << 17)))
+    assert not many.is_later(B, 1, 1 << 48)
+
+
+def test_a_life_that_checkpoints_contradict_for_long_is_no_more_believed():
+    lie, at_a = {NUMBER: 5, 16 + 2 * B: 4, 17 + 2 * B: 9}, heard(A, (B, 1, {NUMBER: 6}))
+    changes = heard(C, (A, 1, lie))
+    for now in (10.0, 20.0, 30.0):
+        assert changes.is_later(B, *of(7))
+        changes.doubt({B: 1}, now, 20.0)
+    changes.doubt({B: 1}, 31.0, 20.0)
+    assert not changes.is_later(B, *of(7))
+    assert not changes.hear(A, 1, lie), "nor if it is told again"
+    assert changes.numbers(A).keys() == set()
+    assert changes.hear(A, 1, {NUMBER: 8, **at_a.numbers(C)}), "but what can be"
+    assert changes.is_later(B, *of(6))
+    changes.doubt({B: 2}, 40.0, 20.0)
+    assert changes.hear(A, 1, {NUMBER: 9, **lie}), (
+        "of a new life, all is believed again"
+    )
+
+
+def test_a_new_life_that_checkpoints_show_in_time_is_believed():
+    changes = heard(C, (A, 1, {NUMBER: 5, 16 + 2 * B: 4, 17 + 2 * B: 2}))
+    for now, life in ((10.0, 1), (20.0, 1), (25.0, 2), (90.0, 2)):
+        changes.doubt({B: life}, now, 20.0)
+    assert changes.is_later(B, *of(4, life=2))
+    assert not changes.is_later(B, *of(5, life=2))
+
+
 @pytest.mark.parametrize("network", ["streams", "datagrams"])
 @pytest.mark.parametrize("seed", range(2))
 def test_no_event_is_refused_whose_sender_knew_better(network: Any, seed: int):

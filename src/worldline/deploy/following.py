@@ -11,11 +11,12 @@ from worldline.deploy.door import HostDoor
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
 from worldline.model.data.settling import settle_fields
+from worldline.model.errors import ModelError
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.frames import Extensions
+from worldline.trace.journal.frames import MOST_SENDS, Extensions
 from worldline.trace.journal.lasting import Lasting, lasting_paths
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
@@ -126,6 +127,11 @@ class Following:
         me, incarnation, leaving = self._me, self._incarnation, self._turn.leaving
         refused: list[int] = []  # of a handler that is stubborn, very many
         told, beside = self._told, None
+        if len(self._door.sends) > MOST_SENDS:
+            raise ModelError(
+                f"one event sends {len(self._door.sends):,} messages",
+                remedy=f"it may send {MOST_SENDS:,}: let a timer send the rest",
+            )
         for place, sent in enumerate(self._door.sends):
             dst, part, message, taken = sent
             if taken:

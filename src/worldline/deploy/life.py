@@ -27,7 +27,7 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.semantics.offers import direct_calls, is_allowed
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.frames import MessageFrame
+from worldline.trace.journal.frames import FURTHEST, MessageFrame
 from worldline.trace.journal.lasting import put
 from worldline.trace.journal.records import (
     CalledRecord,
@@ -324,7 +324,7 @@ class NodeLife:
                 attention.came(sender, frame.incarnation, beside)
         elif self.watching is not None:
             self.watching.came(self, frame)
-        if frame.lamport > execution.lamport:
+        if execution.lamport < frame.lamport < FURTHEST:
             execution.lamport = frame.lamport
         handler = None if frame.part else self._plain_on.get(type(message))
         if handler is not None and (attention is None or not attention.is_gated):

@@ -14,7 +14,7 @@ from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.frames import MessageFrame, NamedFrame, split
+from worldline.trace.journal.frames import FURTHEST, MessageFrame, NamedFrame, split
 from worldline.trace.journal.lasting import lasting_paths, lasting_words
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.reading import (
@@ -178,7 +178,9 @@ class _Fold:
             frame = self._codec.frame(packets[begin:end])
             if not isinstance(frame, MessageFrame | NamedFrame):
                 raise Malformed("", "a packet that is no message")
-            self.lamport = max(self.lamport, frame.lamport) + 1
+            if self.lamport < frame.lamport < FURTHEST:
+                self.lamport = frame.lamport
+            self.lamport += 1
 
     def _begin_at(self, record: CheckpointRecord) -> None:
         saved = unpack_checkpoint(record.state, self._codec)

@@ -117,7 +117,7 @@ class ModeOptions(VerbOptions):
         for name in self.predicting:
             if name not in by_name:
                 raise UsageError(
-                    f"{name} is no node of {system.name}",
+                    f"{name or repr(name)} is no node of {system.name}",
                     remedy=f"its nodes are {', '.join(by_name)}",
                 )
         return tuple(by_name[name] for name in self.predicting)

@@ -7,10 +7,11 @@ of whom its sender has heard that they have changed, and after which checkpoint.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import final
 
-from worldline.steer.unchanged import CHECKPOINT, SINCE
+from worldline.steer.unchanged import CHECKPOINT, MOST_NUMBER, SINCE
 
 _ANYBODY, _FIRST = 15, 16
 """Beside a message: the number of a checkpoint after which anybody may have changed, and
@@ -22,7 +23,7 @@ _MOST = 32
 another life than its first may have other numbers than before, and is named all the same."""
 
 _MOST_AHEAD = 1 << 32
-"""By how much a number may be greater than that of the sender: else it is a lie."""
+"""By how much a number may be greater than those before: else it is a lie."""
 
 
 NO_NEWS: Mapping[int, int] = {}
@@ -39,30 +40,51 @@ class HeardChanges:
         Greater whenever it has heard something new.
     """
 
-    __slots__ = ("_anybody", "_count", "_known", "_me", "_told", "version")
+    __slots__ = (
+        *("_anybody", "_count", "_doubted", "_against", "_known", "_me", "_most"),
+        *("_told", "version"),
+    )
 
     def __init__(self, me: int, count: int) -> None:
         self._me, self._count = me, count
         self._told: dict[int, tuple[int, int]] = {}
         self._known: dict[int, tuple[tuple[int, int], int]] = {}
+        self._against: dict[int, float] = {}
+        """Since when checkpoints of nodes have been of earlier lives than was told."""
+        self._doubted: dict[int, int] = {}
+        """The lives of nodes, of later ones than which third nodes are not believed."""
         self._anybody = -1
+        self._most = 0
         self.version = 0
+
+    @property
+    def has_told(self) -> bool:
+        """Whether anybody has told of third nodes, or is doubted."""
+        return bool(self._told or self._doubted)
 
     def hear(self, peer: int, life: int, numbers: Mapping[int, int]) -> bool:
         """Take note of the numbers beside a message; say whether third nodes have changed."""
         number, since = numbers.get(CHECKPOINT), numbers.get(SINCE)
-        if number is None:
+        if number is None or number >= MOST_NUMBER:
             return False
-        self.heard_of(peer, life, number if since is None else since - 1)
+        if number > self._most + _MOST_AHEAD:
+            self._most += _MOST_AHEAD  # in steps, as nodes catch up
+            return False
+        self._most = max(self._most, number)
+        self.heard_of(peer, life, number if since is None else min(since - 1, number))
         if max(numbers) < _ANYBODY:
             return False
-        anybody, most = numbers.get(_ANYBODY, -1), number + _MOST_AHEAD
-        is_news = self._anybody < anybody <= most
+        # Whoever hears of a number catches up with it: a greater one than its sender's is a
+        # lie, which nobody's checkpoints would ever be later than.
+        anybody = numbers.get(_ANYBODY, -1)
+        is_news = self._anybody < anybody <= number
         if is_news:
             self._anybody = anybody
             self.version += 1
         for index, changed in _told_by(numbers):
-            if index >= self._count or changed[1] > most:
+            if index >= self._count or changed[1] > number:
+                continue
+            if changed[0] > self._doubted.get(index, changed[0]):
                 continue
             if index not in (self._me, peer) and changed > self._of(index):
                 self._told[index] = changed
@@ -78,6 +100,33 @@ class HeardChanges:
             return False
         self._note(peer, changed)
         return True
+
+    def doubt(
+        self, lives: Mapping[int, int], now: float, lasts: float = math.inf
+    ) -> None:
+        """Believe nobody any more who has told of lives that checkpoints contradict for long.
+
+        What is known of a node is from before its new life for as long as a checkpoint is
+        good, and no longer; if it is then still of an earlier life, that life was a lie.
+
+        Parameters
+        ----------
+        lives
+            Of the nodes, by their checkpoints.
+        lasts
+            Seconds for which a checkpoint is good.
+        """
+        for index, life in lives.items():
+            if life > self._doubted.get(index, life):
+                del self._doubted[index]
+            told = self._told.get(index, _NEVER)
+            if told[0] <= life:
+                self._against.pop(index, None)
+            elif now - self._against.setdefault(index, now) > lasts:
+                self._doubted[index] = life
+                del self._told[index], self._against[index]
+                if self._known[index][0] == told:
+                    del self._known[index]
 
     def is_later(self, index: int, life: int, number: int) -> bool:
         """Say whether a third node has changed after a checkpoint, as others have told."""

@@ -19,6 +19,9 @@ CHECKPOINT, SINCE = 1, 7
 """Beside a message: the number of its sender's last checkpoint, and of one since which
 nothing has changed that properties look at."""
 
+MOST_NUMBER = 1 << 48
+"""What counts anything is less: whoever says more would let numbers run out."""
+
 
 @final
 class Unchanged:

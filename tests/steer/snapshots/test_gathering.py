@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.steer.snapshots import chatter
 from tests.steer.snapshots.posting import Post
@@ -19,7 +21,9 @@ from worldline.steer.snapshots.letters import (
     ToldCheckpoint,
 )
 from worldline.steer.snapshots.options import GatherOptions
+from worldline.steer.snapshots.record_bytes import RecordBytes
 from worldline.steer.snapshots.tails import MOST_TAIL
+from worldline.trace.journal.codec import Codec
 from worldline.worlds.access_links import size_of
 
 WORD = chatter.Word(1)
@@ -173,16 +177,35 @@ def test_a_checkpoint_that_is_none_makes_its_node_absent():
     assert post.snapshots.counts[post.system.ids[0]].malformed == 1
 
 
-def test_a_number_that_is_far_ahead_is_not_caught_up_with():
-    """Else one letter would use up all numbers, and nobody could gather any more."""
+def test_a_number_that_is_far_ahead_is_caught_up_with_in_steps():
+    """Else one letter would use up all numbers, and nobody could gather any more; or of two
+    nodes that were told other lies, one could ask the other nothing for good.
+    """
     post = row(2, wl.datagrams())
     me, peer = post.system.ids
     before = post.snapshots.number(me)
     for letter in (Received((1 << 48) - 1, 0, 0), Received(before + 5, 0, 0)):
         post.snapshots.heard(post.lives[0], peer, write(letter))
-    assert post.snapshots.number(me) == before + 5
+    assert post.snapshots.number(me) == before + (1 << 32)
     post.snapshots.noticed(post.lives[0], peer, 1, {1: (1 << 48) - 1, 3: 1})
-    assert post.snapshots.number(me) == before + 5
+    assert post.snapshots.number(me) == before + (2 << 32)
+
+
+@pytest.mark.parametrize("number", [(1 << 47) + 1, (1 << 48) - 1, (1 << 53) - 1])
+@pytest.mark.parametrize("which", [2, 3, 4, 5])
+@pytest.mark.parametrize("make", [streams, datagrams])
+def test_what_a_liar_says_of_its_messages_leaves_checkpoints_of_others_readable(
+    make: Any, which: int, number: int
+):
+    post = settled(make(QUIET))
+    beside, liar = post.lives[0], post.system.ids[1]
+    for sent in (1, 2):
+        lie = {1: 0, 3: sent, which: number}
+        post.snapshots.noticed(beside, liar, 1, lie)
+    record = post.snapshots.record_now(beside)
+    spelling = RecordBytes(post.system, Codec(post.system))
+    read = spelling.unpack(spelling.pack(record, 0), 0, record.number)
+    assert read.channels.keys() == record.channels.keys()
 
 
 def test_a_snapshot_in_which_somebody_received_what_nobody_sent_is_refused():

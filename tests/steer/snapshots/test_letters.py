@@ -44,7 +44,7 @@ from worldline.steer.snapshots.letters import (
 from worldline.steer.snapshots.log import DIGEST, KnownCheckpoint, digest_of
 from worldline.steer.snapshots.options import LARGEST
 from worldline.steer.snapshots.packing import packed, unpacked
-from worldline.steer.snapshots.record_bytes import MOST_NUMBER, RecordBytes
+from worldline.steer.snapshots.record_bytes import RecordBytes
 from worldline.steer.snapshots.records import (
     ChannelRecord,
     HeardEnd,
@@ -52,6 +52,7 @@ from worldline.steer.snapshots.records import (
     UnreceivedMessage,
 )
 from worldline.steer.snapshots.tails import MOST_TAIL
+from worldline.steer.unchanged import MOST_NUMBER
 from worldline.trace.journal.codec import Codec
 from worldline.trace.json_checks import Malformed
 

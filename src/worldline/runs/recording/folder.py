@@ -12,7 +12,13 @@ from worldline.model.printable import one_line
 from worldline.model.system import System
 from worldline.trace.journal.checkpoints import NodeCheckpoint, unpack_checkpoint
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.frames import MessageFrame, NamedFrame, places
+from worldline.trace.journal.frames import (
+    MOST_LAMPORT,
+    MOST_SENDS,
+    MessageFrame,
+    NamedFrame,
+    places,
+)
 from worldline.trace.journal.messagepack import unpack
 from worldline.trace.journal.reading import (
     Incarnation,
@@ -265,15 +271,15 @@ def _name_of(spelt: Any) -> tuple[int, int, int, int]:
             type(sender) is type(incarnation) is type(lamport) is type(place) is int
             and 0 <= sender < _SENDERS
             and 0 <= incarnation < _INCARNATIONS
-            and 0 <= lamport < _LAMPORT
-            and 0 <= place < _PLACES
+            and 0 <= lamport < MOST_LAMPORT
+            and 0 <= place < MOST_SENDS
         ):
             return sender, incarnation, lamport, place
     raise Malformed("", "a frame without the name of a message")
 
 
-_SENDERS, _INCARNATIONS, _LAMPORT, _PLACES = 2**31, 2**53, 2**44, 2**20
-"""Senders, incarnations, Lamport times, and sends of one event: more than there can be."""
+_SENDERS, _INCARNATIONS = 2**31, 2**53
+"""Senders and incarnations: more than there can be."""
 
 
 def _of_another(what: str) -> InputError:

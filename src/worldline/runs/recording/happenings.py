@@ -10,6 +10,7 @@ from worldline.model.kinds import Kind
 from worldline.runs.recording.beginning import NodeBeginning, TurnClock
 from worldline.runs.recording.journaled import Journals
 from worldline.trace.journal.checkpoints import NodeCheckpoint
+from worldline.trace.journal.frames import FURTHEST
 from worldline.trace.journal.patches import FieldPatch
 from worldline.trace.journal.records import (
     AnswersRecord,
@@ -291,7 +292,8 @@ class Lane:
             yield self._event(time, Kind.DELIVER, self._waited(what.which), notes)
         elif notes.fate == "waits":
             self._waiting.append(what)
-            self._lamport = max(self._lamport, what.lamport) + 1
+            self._catch_up(what.lamport)
+            self._lamport += 1
             self.events += 1
         else:
             yield self._delivery(time, what, notes)
@@ -313,9 +315,13 @@ class Lane:
         return self._beside(time, CHECKPOINT, saved)
 
     def _delivery(self, time: float, frame: Any, notes: Notes) -> Happening:
-        if frame.lamport > self._lamport:
-            self._lamport = frame.lamport
+        self._catch_up(frame.lamport)
         return self._event(time, Kind.DELIVER, frame, notes)
+
+    def _catch_up(self, lamport: int) -> None:
+        """Put the time forward to that of a message, as its host has done."""
+        if self._lamport < lamport < FURTHEST:
+            self._lamport = lamport
 
     def _event(self, time: float, kind: Kind, what: Any, notes: Notes) -> Happening:
         self._lamport += 1

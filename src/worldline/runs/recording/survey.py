@@ -19,6 +19,7 @@ from worldline.runs.recording.beginning import (
     lamport_before,
 )
 from worldline.runs.recording.journaled import Journals
+from worldline.trace.journal.frames import FURTHEST
 from worldline.trace.journal.records import (
     CalledRecord,
     CheckpointRecord,
@@ -205,7 +206,9 @@ class Survey:
             if keys is None:
                 keys = of[sender, incarnation] = array("Q")
             keys.append(lamport << _PLACES | place)
-            self._lamport = max(self._lamport, lamport) + 1
+            if self._lamport < lamport < FURTHEST:
+                self._lamport = lamport
+            self._lamport += 1
             event = incarnation, lamport
             if event > heard.get(sender, _NONE):
                 heard[sender] = event

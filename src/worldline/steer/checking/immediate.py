@@ -13,6 +13,7 @@ a copy of the process runs the handler first, and is thrown away.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -98,6 +99,8 @@ class ImmediateCheck:
         and was known before: whether it is allowed, or refused if the property is in `refuse`.
     refuse
         The names of properties; by default of all.
+    lasts
+        Seconds for which what nodes know of others is good.
 
     Attributes
     ----------
@@ -124,6 +127,7 @@ class ImmediateCheck:
         neighbours: Neighbours = lambda me: NOBODY,
         on_unseen: Literal["allow", "refuse"] = "allow",
         refuse: Collection[str] | None = None,
+        lasts: float = math.inf,
     ) -> None:
         # Which fields the system's own properties read is known from their code.
         self._reads = watched_by(system).fields if properties is None else None
@@ -139,7 +143,7 @@ class ImmediateCheck:
                     remedy=f"they are {', '.join(names) or 'none'}",
                 )
         self._system, self._properties = system, list(properties)
-        self._neighbours = neighbours
+        self._neighbours, self._lasts = neighbours, lasts
         chosen = names if refuse is None else refuse
         self._refuse = frozenset(chosen if on_unseen == "refuse" else ())
         self._ones: dict[NodeId, CheckedNode] = {}
@@ -191,6 +195,7 @@ class ImmediateCheck:
         one = self._ones.get(me) or self._one(beside)
         records = self._neighbours(me)
         if records is not one.given or one.has_to_learn:
+            one.doubt(records, beside.now, self._lasts)
             one.learn(records)
         is_news = False
         if event.kind is Kind.TRANSPORT_ERROR and event.peer is not None:

@@ -95,6 +95,14 @@ class CheckedNode:
         lives = [1 if heard is None else heard[0], 1 if record is None else record.life]
         return self.changes.heard_of(peer, max(lives), number)
 
+    def doubt(
+        self, records: Mapping[int, MemberRecord], now: float, lasts: float
+    ) -> None:
+        """Believe nobody any more whom these checkpoints have contradicted for so long."""
+        if self.changes.has_told:
+            lives = {n: record.life for n, record in records.items()}
+            self.changes.doubt(lives, now, lasts)
+
     def learn(self, records: Mapping[int, MemberRecord]) -> None:
         """Know what these checkpoints say, but for those that are outdated."""
         self.given, self.has_to_learn = records, False

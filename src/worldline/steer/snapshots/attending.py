@@ -325,7 +325,7 @@ class SnapshotAttention(Attention):
             self._notice(ears, peer, life, numbers_of(beside))
             return
         ears.heard[peer] = life, beside
-        changed = number if since == math.inf else int(since) - 1
+        changed = number if since == math.inf else min(int(since) - 1, number)
         if ears.changes.heard_of(peer, life, changed):
             self.told.clear()
 

@@ -15,6 +15,7 @@ from worldline.model.system import System
 from worldline.steer.snapshots.options import MEMORY_S
 from worldline.steer.snapshots.records import ChannelRecord, HeardEnd
 from worldline.steer.snapshots.tails import Tail
+from worldline.steer.unchanged import MOST_NUMBER
 from worldline.worlds.companions import ToldPeers
 
 NUMBER, RECEIVED, SENT, CONNECTION, RECEIVED_LIFE, LOOSE = range(1, 7)
@@ -25,6 +26,10 @@ where the network has some."""
 
 MOST_OTHERS = 64
 """Messages that were received early; what is missing before them counts as lost then."""
+
+_MOST = MOST_NUMBER >> 1
+"""Numbers from outside that are greater are lies: a checkpoint that says them, or after as
+many messages a greater one, would be none to whoever reads it."""
 
 MOST_UNTOLD = 32
 """Messages that are received before their sender is told so."""
@@ -315,8 +320,8 @@ class Channels:
         self.acknowledge(
             peer, numbers.get(RECEIVED_LIFE, 1), numbers.get(RECEIVED, 0), now
         )
-        number = numbers.get(SENT)
-        if number is None:
+        number, connection = numbers.get(SENT), numbers.get(CONNECTION, 0)
+        if number is None or max(number, connection, life) > _MOST:
             return
         if life < channel.life:
             return  # one that overtook the end of its sender's life
@@ -324,7 +329,7 @@ class Channels:
             channel.life, channel.received = life, 0
             channel.others.clear()
         if not numbers.get(LOOSE):
-            channel.hear(HeardEnd(life, numbers.get(CONNECTION, 0)))
+            channel.hear(HeardEnd(life, connection))
         if self._carriers.is_connected and not self._carriers.is_mixed:
             channel.received = max(channel.received, number)
         else:

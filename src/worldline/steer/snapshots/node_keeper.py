@@ -295,15 +295,15 @@ class NodeKeeper:
     def catch_up(self, number: int, *, has_news: bool) -> None:
         """Take a checkpoint of a number that came from outside, if it is greater.
 
-        A liar's is not caught up with.
+        With one that is too far ahead it does so in steps: whoever says it lies, or has been
+        lied to, and could not be answered for good.
         """
         if not is_number(number) or number <= self._log.number:
             return
-        if not self.is_too_far(number):
-            self.counts.forced += 1
-            self._taker.keep(number)
-            if has_news and self._occasions is not None:
-                self._occasions.forced()
+        self.counts.forced += 1
+        self._taker.keep(min(number, self._log.number + _MOST_AHEAD))
+        if has_news and self._occasions is not None:
+            self._occasions.forced()
 
     def is_too_far(self, number: int) -> bool:
         """Say whether a number is so much greater that whoever says it lies."""

@@ -30,6 +30,7 @@ from worldline.steer.snapshots.records import (
     UnreceivedMessage,
 )
 from worldline.steer.snapshots.tails import MOST_TAIL
+from worldline.steer.unchanged import MOST_NUMBER
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.messagepack import Raw, unpacker
 from worldline.trace.journal.values import Values, is_seconds
@@ -40,8 +41,6 @@ _parts = unpacker(tuple[Any, Raw, Any, Any, Any, Any, list[Raw]])
 into: mostly they are spelt as the last time."""
 
 _CHANNEL = 9
-MOST_NUMBER = 1 << 48
-"""What counts anything is less: whoever says more would let numbers run out."""
 
 
 @final

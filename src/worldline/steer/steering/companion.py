@@ -123,7 +123,10 @@ class Steering(Companion):
         )
         self._check = (
             ImmediateCheck(
-                system, neighbours=self.snapshots.records, on_unseen=options.on_unseen
+                system,
+                neighbours=self.snapshots.records,
+                on_unseen=options.on_unseen,
+                lasts=2 * options.every,
             )
             if options.vets
             else None

@@ -21,6 +21,8 @@ from worldline.trace.journal.frames import (
     LARGEST,
     LENGTH,
     MESSAGE,
+    MOST_LAMPORT,
+    MOST_SENDS,
     NAMED,
     ByeFrame,
     ControlFrame,
@@ -46,6 +48,9 @@ _PART = 6
 _DIGEST = 16
 
 _BITS = 53
+
+_LIVES = 47
+"""Bits of an incarnation: a checkpoint that names more is none to whoever reads it."""
 
 _TWO_COUNTS = 63
 
@@ -223,7 +228,9 @@ class Codec:
         if not (
             type(sender) is type(incarnation) is type(lamport) is type(place) is int
             and 0 <= sender < self._nodes
-            and not (incarnation | lamport | place) >> _BITS
+            and not incarnation >> _LIVES
+            and 0 <= lamport < MOST_LAMPORT
+            and 0 <= place < MOST_SENDS
         ):
             raise Malformed("", "a message without its sender, time and place")
         if type(part) is not str or part not in self._parts:
@@ -267,7 +274,7 @@ class Codec:
     def _check_sender(self, sender: Any, incarnation: Any) -> None:
         if type(sender) is not int or not 0 <= sender < self._nodes:
             raise Malformed("", "a frame from an unknown node")
-        if not _is_count(incarnation):
+        if not _is_count(incarnation) or incarnation >> _LIVES:
             raise Malformed("", "a frame without its sender's incarnation")
 
 

@@ -22,6 +22,14 @@ LARGEST = 16 << 20
 """Bytes of a frame."""
 
 
+MOST_LAMPORT, MOST_SENDS = 1 << 44, 1 << 20
+"""Lamport times, and sends of one event, are less: a recording has room for no more."""
+
+FURTHEST = 1 << 42
+"""No node follows a Lamport time from here on, which a peer may have made up: its own would
+run out, and nobody would read what it sends."""
+
+
 COUNTS = Struct(">III"), Struct(">IIII")
 """The numbers 1, 3 and 2 beside a message, and perhaps 7, as nearly all have them."""
 
