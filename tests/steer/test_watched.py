@@ -23,6 +23,8 @@ TABLE = {"total": lambda node: node.total}
 LISTED = [lambda node: node.total]
 SPACE = types.SimpleNamespace(read=lambda node: node.total)
 ASK = getattr
+FORMATTED = str.format
+KEPT_FORMAT = "{0.total}".format
 FORMAT = "{.total}"
 MADE_UP = "".join(map(chr, b"total"))
 
@@ -151,6 +153,8 @@ PREDICATES: dict[str, Callable[[wl.View], bool]] = {
     "a format by keyword": of_each(
         lambda node: int("{n.total}".format_map({"n": node}))
     ),
+    "format by another name": of_each(lambda node: int(FORMATTED("{0.total}", node))),
+    "a format that is kept": of_each(lambda node: int(KEPT_FORMAT(node))),
     "__getattr__": of_each(lambda node: node.__getattr__(MADE_UP)),
     "partial": functools.partial(lambda read, view: of_each(read)(view), READ),
 }

@@ -37,7 +37,7 @@ _ANY_FIELD = frozenset(
 
 _ASKS_FOR_ANY: Collection[Any] = (
     *(getattr, vars, eval, exec, __import__, globals, locals),
-    *(operator.attrgetter, operator.methodcaller),
+    *(operator.attrgetter, operator.methodcaller, str.format, str.format_map),
 )
 
 _GETTERS = (operator.attrgetter, operator.methodcaller)
@@ -165,7 +165,10 @@ class _Reading:
             for text in _strings(one.__reduce__()):
                 self.names |= {*text.split(".")}
         elif isinstance(one, _UNREAD):
-            todo.append(getattr(one, "__self__", None))
+            bound_to = getattr(one, "__self__", None)
+            if isinstance(bound_to, str) and one.__name__.startswith("format"):
+                self.names.add("getattr")  # the text says for what it asks
+            todo.append(bound_to)
         elif isinstance(one, Mapping):
             todo += [*one.keys(), *one.values()]
         elif isinstance(one, list | tuple | set | frozenset):

@@ -162,8 +162,9 @@ class Courier:
         arriving: Envelope = entry[3]
         if self.world.keeps_mail:
             link = self.world.mailbox(entry[2]).connections().get(arriving.src)
-            if link is not None and link.queue and link.queue[0] == arriving:
-                return link.queue[0]
+            first = link.queue[0] if link is not None and link.queue else arriving
+            if first is not arriving and first == arriving:
+                return first
         return arriving
 
     def come(self, entry: AgendaEntry) -> None:

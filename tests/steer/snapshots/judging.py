@@ -40,9 +40,12 @@ class Judge:
         options: GatherOptions | None = None,
         *,
         pace: float = 0.1,
+        hard: bool = False,
     ) -> Judge:
         judge = cls(system, options)
-        judge.walk = Walk(system, judge.snapshots, seed, pace=pace, called=judge.note)
+        judge.walk = Walk(
+            system, judge.snapshots, seed, pace=pace, called=judge.note, hard=hard
+        )
         return judge
 
     @classmethod

@@ -39,7 +39,8 @@ def judged(name: str, how: str, seed: int, steps: int = 100) -> int:
     )
     if how == "walked":
         pace = rng.choice([0.02, 0.1, 0.15])  # datagrams are forgotten after 30 s
-        return Judge.walked(system, seed, options, pace=pace).run(steps)
+        hard = rng.random() < 0.5
+        return Judge.walked(system, seed, options, pace=pace, hard=hard).run(steps)
     return Judge.simulated(system, seed, conditions(network), options).run(steps)
 
 

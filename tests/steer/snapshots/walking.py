@@ -114,7 +114,13 @@ class Standing:
 
 
 class Walk:
-    """A random run."""
+    """A random run.
+
+    Parameters
+    ----------
+    hard
+        Whether of four letters one is lost, and others come twice, or much later.
+    """
 
     def __init__(
         self,
@@ -124,8 +130,10 @@ class Walk:
         *,
         pace: float = 0.1,
         called: Callable[[Walk], None] = lambda walk: None,
+        hard: bool = False,
     ) -> None:
         self.system, self.companion = system, companion
+        self._hard = hard
         self.random = Random(seed)
         self.pace = pace
         self.world = DirectWorld(system)
@@ -163,9 +171,19 @@ class Walk:
         return call_off
 
     def tell(self, src: int, dst: int, body: bytes) -> None:
-        if self.is_connected(src, dst) is False or self.random.random() < 0.02:
+        if not self._hard:
+            self._carry(src, dst, body, loss=0.02, delay=0.15)
             return
-        slow = self.random.expovariate(1 / 0.15)
+        for _ in range(self.random.choice([1, 1, 2, 3])):
+            delay = self.random.choice([0.05, 0.15, 1.0])
+            self._carry(src, dst, body, loss=0.25, delay=delay)
+
+    def _carry(
+        self, src: int, dst: int, body: bytes, *, loss: float, delay: float
+    ) -> None:
+        if self.is_connected(src, dst) is False or self.random.random() < loss:
+            return
+        slow = self.random.expovariate(1 / delay)
         me = self.system.ids[src]
 
         def arrive() -> None:

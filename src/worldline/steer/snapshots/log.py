@@ -13,6 +13,9 @@ from worldline.steer.snapshots.records import MemberRecord
 _MOST = 8
 """How many times the quota the checkpoints of the last interval may take."""
 
+_EACH_LIFE, _MOST_LIVES = 1 << 12, 1 << 15
+"""By how much greater numbers begin for each life before, and for how many of these."""
+
 DIGEST = 8
 """Bytes of the hash of a checkpoint."""
 
@@ -68,14 +71,21 @@ class KeptCheckpoint:
 class CheckpointLog:
     """The checkpoints of a node, the oldest first.
 
+    Parameters
+    ----------
+    life
+        The one in which its process began. After another process has died its numbers are
+        greater than those from before: by small ones it would ask for checkpoints that
+        others took while it lived before, and which say what is so no more.
+
     Attributes
     ----------
     number
         The greatest of their numbers, which messages carry.
     """
 
-    def __init__(self, options: GatherOptions) -> None:
-        self.number = 0
+    def __init__(self, options: GatherOptions, life: int = 1) -> None:
+        self.number = _EACH_LIFE * min(life - 1, _MOST_LIVES)
         self._options = options
         self._kept: deque[KeptCheckpoint] = deque()
         self._bytes = 0

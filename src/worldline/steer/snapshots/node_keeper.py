@@ -65,7 +65,7 @@ class NodeKeeper:
         self.counts = SnapshotCounts()
         self._channels = Channels(setting.carriers)
         self._near = Neighbourhood(setting, index, self._channels)
-        self._log = CheckpointLog(setting.options)
+        self._log = CheckpointLog(setting.options, beside.incarnation)
         self._taker = CheckpointTaker(
             setting, index, beside, self._channels, self._log, self.counts
         )
