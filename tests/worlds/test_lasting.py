@@ -31,6 +31,17 @@ def test_what_was_there_before_is_not_collected_meanwhile_but_what_came_is():
     assert gc.get_freeze_count() == 0
 
 
+def test_what_one_run_has_left_does_not_last_in_all_that_follow():
+    seen = []
+    for _ in range(12):
+        large = Knot()
+        large.blocks = [[] for _ in range(50_000)]
+        with lasting():
+            seen.append(weakref.ref(large))
+            del large
+    assert sum(knot() is not None for knot in seen) < 6
+
+
 def test_what_somebody_else_has_frozen_stays_so():
     gc.freeze()
     try:

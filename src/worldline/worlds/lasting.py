@@ -39,6 +39,8 @@ def lasting() -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     before = gc.get_threshold()
+    if before[0]:
+        _collect_what_is_left()
 
     def keep() -> None:
         youngest, *others = before
@@ -59,6 +61,16 @@ def lasting() -> Iterator[Callable[[], None]]:
         gc.unfreeze()
 
 
+def _collect_what_is_left() -> None:
+    """Collect what earlier runs have left, once it may be much: else it would last too."""
+    blocks, before = sys.getallocatedblocks(), _begun.blocks
+    if before and blocks > before + _MANY:
+        gc.collect()
+        _begun.blocks = sys.getallocatedblocks()
+    else:
+        _begun.blocks = min(before or blocks, blocks)
+
+
 _BLOCKS = 4
 """Blocks of memory, about, of which one is an object that the collector looks at."""
 
@@ -66,13 +78,18 @@ _MANY = 100_000
 """Blocks that are too many for usual pages: about 10 MiB."""
 
 
-class _Placed:
-    """How many blocks there were when they were put into huge pages, or at first."""
+class _Blocks:
+    """How many blocks there were at a time."""
 
-    blocks = sys.getallocatedblocks()
+    def __init__(self, blocks: int) -> None:
+        self.blocks = blocks
 
 
-_placed = _Placed()
+_placed = _Blocks(sys.getallocatedblocks())
+"""When they were put into huge pages, or at first."""
+
+_begun = _Blocks(0)
+"""When no run had left anything, or little; 0 before the first."""
 
 _SHARE = 8
 """Of so many objects that last, there is one made since then before they are looked at."""
