@@ -137,16 +137,8 @@ class Attention:
     """
 
     __slots__ = (
-        *(
-            "again",
-            "arrivals",
-            "following",
-            "is_due",
-            "is_gated",
-            "life",
-            "looks_at_timers",
-        ),
-        *("news", "now", "quiet", "reads", "sender", "told", "vet"),
+        *("arrivals", "following", "is_due", "is_gated", "life", "looks_at_timers"),
+        *("again", "news", "now", "quiet", "reads", "sender", "told", "vet"),
     )
 
     def __init__(self) -> None:
