@@ -213,7 +213,8 @@ class Checks(Companion):
         attention.news = frozenset()
         attention.reads = self._watched.fields
         attention.looks_at_timers = self._watched.timers
-        attention.vet = self._check.vetting(beside, _heard, _heard)
+        vetting = self._check.vetting(beside, _heard, _heard)
+        attention.vet, attention.again = vetting
         return attention
 
     def joined(self, beside: Beside) -> None:

@@ -294,8 +294,13 @@ class NodeExecution:
         assert attended is not None
         door, attention = self.door, attended.attention
         door.written = written = before.changes_after(handler)
-        is_idle = written is attended.idle and not door.timers
-        if not is_idle and attention.vet and attended.is_about(written, None):
+        is_kept = False
+        if not door.timers:
+            is_kept = written is attended.idle
+            if not is_kept and type(written) is tuple:
+                again = attention.again.get(written)
+                is_kept = again is not None and again(self.series)
+        if not is_kept and attention.vet and attended.is_about(written, None):
             src, message = given
             refusal = attention.vet(src, message, door, self.series)
             if refusal is not None:

@@ -70,6 +70,12 @@ from whom, the message, what its handler has done, and the series in which it ra
 which is undone then, with what happens instead; None to keep it."""
 
 
+VetAgain: TypeAlias = Mapping[Collection[str], Callable[[Series], bool]]
+"""By the fields that a message has written, what may be asked instead of a `Vet` if it has
+set and cancelled no timer: in the series, whether it is kept. If not, the `Vet` has to be
+asked."""
+
+
 SendEntry: TypeAlias = tuple[Any, str, Any, bool]
 """A message that is sent: to whom, from which part, what, and whether the buffer took it."""
 
@@ -112,6 +118,8 @@ class Attention:
         The fields, by name, of whose changes `passed` is to be told; None for all.
     vet
         Is asked about events, where the companion vets any.
+    again
+        What may be asked instead, of messages.
     reads
         The fields, by name, about whose changes `vet` is to be asked; None for all.
     looks_at_timers
@@ -130,7 +138,7 @@ class Attention:
 
     __slots__ = (
         *("arrivals", "following", "is_due", "is_gated", "life", "looks_at_timers"),
-        *("news", "now", "quiet", "reads", "sender", "told", "vet"),
+        *("again", "news", "now", "quiet", "reads", "sender", "told", "vet"),
     )
 
     def __init__(self) -> None:
@@ -139,6 +147,7 @@ class Attention:
         self.life, self.arrivals = 0, NO_ARRIVALS
         self.told: ToldPeers = {}
         self.vet: Vet | None = None
+        self.again: VetAgain = {}
         self.reads: frozenset[str] | None = None
         self.news: frozenset[str] | None = None
         self.looks_at_timers = True

@@ -146,8 +146,14 @@ class Judged:
         if not self._quickly or event.kind is not wl.Kind.DELIVER or event.part:
             return self.check.after(beside, event, door)
         assert event.peer is not None
-        vet = self.check.vetting(beside, lambda: None, lambda event: None)
+        vet, known = self.check.vetting(beside, lambda: None, lambda event: None)
+        written: Any = door.written
+        again = None
+        if type(written) is tuple and not door.timers:
+            again = known.get(written)
         with Series() as series:
+            if again is not None and again(series):
+                return None
             said = vet(event.peer, event.payload, door, series)
         return None if said is None else said[1]
 

@@ -38,7 +38,7 @@ from worldline.steer.refusing import refusal_of
 from worldline.steer.snapshots.attending import Ears
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.watched import watched_by
-from worldline.worlds.companions import Beside, Effects, Instead, Vet
+from worldline.worlds.companions import Beside, Effects, Instead, Vet, VetAgain
 
 Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, MemberRecord]]
 """The checkpoints of other nodes that a node has and that are not stale, by index; another
@@ -230,8 +230,11 @@ class ImmediateCheck:
         beside: Beside,
         changed: Callable[[], None],
         refused: Callable[[Event], None],
-    ) -> Vet:
+    ) -> tuple[Vet, VetAgain]:
         """Return what judges messages of a life as `after` does, in the series of them.
+
+        With it, by the fields that messages have written lately, what does so if they are
+        written again, and nothing else has happened.
 
         Parameters
         ----------
@@ -261,10 +264,12 @@ class ImmediateCheck:
                         return event, instead
             elif is_calm:
                 _count(counts, judge)
+                if written not in judge.again:
+                    judge.again[written] = _again(counts, judge, written, changed)
             changed()
             return None
 
-        return vet
+        return vet, judge.again
 
     def timers(self, me: NodeId) -> frozenset[PendingTimer]:
         """Return the timers of a node that are set; the same object as long as they are."""
@@ -357,8 +362,43 @@ def _unknown(against: list[JudgedProperty]) -> str:
     return f"{said}: nothing is known of {', '.join(lacking)}" if lacking else said
 
 
+def _again(
+    counts: CheckCounts,
+    judge: NodeJudge,
+    written: Collection[str],
+    changed: Callable[[], None],
+) -> Callable[[Series], bool]:
+    """Return what says that a message is kept that has written some fields once more.
+
+    Where it does not say so, the message has to be vetted.
+    """
+    agree, spoilt, stuck, unseen = (
+        judge.agreement(written),
+        judge.spoilt,
+        judge.stuck,
+        judge.unseen,
+    )
+    assert agree is not None
+
+    def again(series: Series) -> bool:
+        if spoilt or stuck or not agree(series):
+            return False
+        counts.checked += 1
+        if unseen:
+            _count_unseen(counts, judge)
+        changed()
+        return True
+
+    return again
+
+
 def _count(counts: CheckCounts, judge: NodeJudge) -> None:
     """Count an event that was judged."""
     counts.checked += 1
+    _count_unseen(counts, judge)
+
+
+def _count_unseen(counts: CheckCounts, judge: NodeJudge) -> None:
+    """Count what was unseen after it."""
     for lacking in judge.unseen.values():  # `update` takes as long as all else
         counts.lacking[lacking] += 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, final
 
-from worldline.model.data.values import ITSELF
 from worldline.model.errors import ModelError, Timeless
 from worldline.model.properties import Property
 from worldline.model.pure import Pure
@@ -14,7 +13,8 @@ from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, cause, said
 from worldline.model.usercode.user_functions import defined_at
 from worldline.model.verdicts import UNSEEN
-from worldline.steer.checking.calm import CalmElements, Shows, calm_elements
+from worldline.steer.checking.agreeing import MARK, Agree, agreement
+from worldline.steer.checking.calm import asked, calm_elements
 from worldline.steer.checking.questions import (
     FAILS,
     JudgedAnswer,
@@ -25,7 +25,6 @@ from worldline.steer.checking.questions import (
 )
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.worlds.beside_report import NO_CLOCK
-from worldline.worlds.kept import fresh
 
 NO_TIME = f"asks for {NO_CLOCK}, which nobody knows beside a node: it is unseen there"
 """Why a property is of no use there, behind its name."""
@@ -55,6 +54,9 @@ class NodeJudge:
         How what was asked has failed, by its name; it is unseen then.
     stuck
         The code that did not return, here or in another life, and is asked no more.
+    again
+        By fields, what `vetting` has for the next event that writes them; empty once
+        anybody else reads any, or says anything else.
     """
 
     def __init__(
@@ -73,8 +75,9 @@ class NodeJudge:
         self.readers_of_others: dict[int, dict[JudgedQuestion, None]] = {}
         self._forms: dict[tuple[Pure, int], JudgedForm] = {}
         self._asked: list[tuple[JudgedQuestion, JudgedAnswer]] = []
-        # By fields, as long as nobody else reads any, and nobody says anything else.
-        self._calm: dict[Collection[str], CalmElements | None] = {}
+        # As `again`.
+        self._calm: dict[Collection[str], Agree | None] = {}
+        self.again: dict[Collection[str], Agree] = {}
         self._series = Series()
         self.wholes = [JudgedProperty(self, prop) for prop in properties]
         self.spoilt.update(dict.fromkeys(self.wholes))
@@ -96,6 +99,7 @@ class NodeJudge:
     def forget_calm(self) -> None:
         """Look up anew who can be asked in one go."""
         self._calm.clear()
+        self.again.clear()
 
     def stays_true(self, names: Collection[str], within: Series | None = None) -> bool:
         """Say whether all that reads some fields was asked, and is as true as before.
@@ -107,61 +111,48 @@ class NodeJudge:
         within
             A series that was entered already; None if none was.
         """
-        calm = None if self.spoilt or self.stuck else self._calm_of(names)
-        if calm is None:
+        agree = None if self.spoilt or self.stuck else self.agreement(names)
+        if agree is None:
             self.fields_changed(names)
             return False
-        self._show(calm.shows)
         if within is not None:
-            return self._agree(names, calm, within)
+            return agree(within)
         with self._series as series:
-            return self._agree(names, calm, series)
+            return agree(series)
 
-    def _agree(
-        self, names: Collection[str], calm: CalmElements, series: Series
-    ) -> bool:
-        series.enter(_MARK)
-        activity.dispensable = activity.guarding = True
-        element = calm.elements[0]
-        try:
-            if activity.stop is None:
-                for element, function, view, nodes, may_say_nothing in calm.asked:  # noqa: B007
-                    said = function(view, *nodes)
-                    if said is not True and (said is not None or not may_say_nothing):
-                        break
-                else:
-                    if self._calm.get(names) is calm and activity.stop is None:
-                        return True  # and nothing that was asked is open
-        except (Exception, Diverged) as error:  # it is asked again, and fails again
-            if isinstance(activity.stop, Diverged):  # but not this one
-                self._note(element, error)
-        except BaseException as error:
-            raise cause(error) from None
-        finally:
-            activity.dispensable = activity.guarding = False
-            activity.stop = None
-            series.leave()
-        self.spoilt.update(dict.fromkeys(calm.elements))
-        return False
-
-    def _calm_of(self, names: Collection[str]) -> CalmElements | None:
+    def agreement(self, names: Collection[str]) -> Agree | None:
+        """Return what asks all that reads some fields; None if that is not all calm."""
         if type(names) is not tuple:
             return None
         if names not in self._calm:
-            readers = self.readers_of_fields
-            self._calm[names] = calm_elements(self.stand, readers, names)
+            self._calm[names] = self._agreement_of(names)
         return self._calm[names]
 
-    def _show(self, shows: Shows) -> None:
-        """Let elements see what fields hold now."""
-        fields, shown = self.stand.node.__dict__, self.stand.shown
-        for name, views in shows:
-            value = fields[name]
-            if type(value) not in ITSELF:
-                value = fresh(value)
-            shown[name] = value
-            for own in views:
-                own[name] = value
+    def _agreement_of(self, names: Collection[str]) -> Agree | None:
+        stand = self.stand
+        calm = calm_elements(stand, self.readers_of_fields, names)
+        if calm is None:
+            return None
+        elements, fields = calm
+
+        def failed(which: int, error: BaseException) -> None:
+            if isinstance(
+                activity.stop, Diverged
+            ):  # or it is asked again, and fails again
+                self._note(elements[min(which, len(elements) - 1)], error)
+
+        def doubt() -> None:
+            self.spoilt.update(dict.fromkeys(elements))
+
+        return agreement(
+            stand.shown,
+            stand.node.__dict__,
+            fields,
+            [asked(element) for element in elements],
+            failed,
+            doubt,
+            self._calm,
+        )
 
     def fields_changed(self, names: Collection[str]) -> None:
         """Take note that fields of the node have changed, as far as anybody reads them."""
@@ -291,7 +282,7 @@ class NodeJudge:
         if isinstance(stop, Diverged):
             self.stuck.add(_code_of(question))
             self.errors[name] = f"{what} did not return ({stop}): it is judged no more"
-            self._series.go_on(_MARK)  # the time that is left is that of others
+            self._series.go_on(MARK)  # the time that is left is that of others
         elif isinstance(error, Timeless):
             self.errors.setdefault(name, f"{name} {NO_TIME}")
         elif isinstance(error, ModelError):
@@ -303,7 +294,7 @@ class NodeJudge:
     def _settle(self, series: Series) -> None:
         # As `Series.run` would, with few calls: for nearly each event one element is asked.
         spoilt = self.spoilt
-        series.enter(_MARK)
+        series.enter(MARK)
         try:
             if activity.stop is not None:
                 raise activity.stop
@@ -334,5 +325,4 @@ def _code_of(question: JudgedQuestion) -> Any:
     return getattr(question.function, "__code__", question.function)
 
 
-_MARK = 2
 _NOBODY: list[tuple[JudgedProperty, JudgedAnswer]] = []

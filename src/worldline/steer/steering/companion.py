@@ -216,7 +216,8 @@ class Steering(Companion):
                 attention.unchanged = self._unchanged[me]
                 attention.unchanged.told = attention.told
                 refused = partial(self._undone, beside)
-                attention.vet = check.vetting(beside, attention.changed, refused)
+                vetting = check.vetting(beside, attention.changed, refused)
+                attention.vet, attention.again = vetting
         return attention
 
     def gate(self, beside: Beside, event: Event) -> Instead | None:
