@@ -15,6 +15,7 @@ from worldline.worlds.lasting import lasting, made_to_last
 class Knot:
     def __init__(self) -> None:
         self.myself = self
+        self.held: list[list[int]] = []
 
 
 def test_what_was_there_before_is_not_collected_meanwhile_but_what_came_is():
@@ -35,7 +36,7 @@ def test_what_one_run_has_left_does_not_last_in_all_that_follow():
     seen = []
     for _ in range(12):
         large = Knot()
-        large.blocks = [[] for _ in range(50_000)]
+        large.held = [[] for _ in range(50_000)]
         with lasting():
             seen.append(weakref.ref(large))
             del large

@@ -89,16 +89,18 @@ class PlainJudge:
             return instead
 
         def checked_vetting(self: ImmediateCheck, beside: Beside, *told: Any) -> Any:
-            vet = vetting(self, beside, *told)
+            vet, again = vetting(self, beside, *told)
+            asked = CheckedAgain(self, judge, beside, again)
 
             def checked_vet(src: Any, message: Any, effects: Any, series: Any) -> Any:
+                asked.effects = effects
                 was = self.verdicts(beside.me)
                 instead = vet(src, message, effects, series)
                 judge.seen["vetted"] += 1
                 judge.judge(self, beside, effects, was, instead is not None, can=True)
                 return instead
 
-            return checked_vet
+            return checked_vet, asked
 
         patch.setattr(ImmediateCheck, "before", checked_before)
         patch.setattr(ImmediateCheck, "after", checked_after)
@@ -160,3 +162,36 @@ def _asked(prop: wl.Property, view: Any) -> Any:
         return bool(prop.predicate(view))
     except Absent:
         return UNSEEN
+
+
+class CheckedAgain(dict[Any, Any]):
+    """What is asked instead of `vet`, with what a plain evaluation says where it keeps."""
+
+    effects: Effects
+    """Those of the life, which `vet` is given before."""
+
+    def __init__(
+        self, check: ImmediateCheck, judge: Any, beside: Beside, again: Any
+    ) -> None:
+        super().__init__()
+        self._check, self._judge, self._beside = check, judge, beside
+        self._again = again
+
+    def get(self, names: Any, default: Any = None) -> Any:
+        """Return what is asked about fields, judged."""
+        again = self._again.get(names)
+        if again is None:
+            return default
+
+        def asked(series: Any) -> bool:
+            check, me = self._check, self._beside.me
+            was = check.verdicts(me)
+            is_kept = bool(again(series))
+            if is_kept:
+                self._judge.seen["again"] += 1
+                self._judge.judge(
+                    check, self._beside, self.effects, was, False, can=True
+                )
+            return is_kept
+
+        return asked

@@ -372,13 +372,9 @@ def _again(
 
     Where it does not say so, the message has to be vetted.
     """
-    agree, spoilt, stuck, unseen = (
-        judge.agreement(written),
-        judge.spoilt,
-        judge.stuck,
-        judge.unseen,
-    )
+    agree = judge.agreement(written)
     assert agree is not None
+    spoilt, stuck, unseen = judge.spoilt, judge.stuck, judge.unseen
 
     def again(series: Series) -> bool:
         if spoilt or stuck or not agree(series):
