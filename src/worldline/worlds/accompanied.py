@@ -204,7 +204,8 @@ class Accompaniment:
             event = run.courier.arrive(entry)
             if event is None or event.kind is not Kind.DELIVER:
                 return run.happen(event, index)
-            envelope = run.courier.first_like(entry)
+            like = run.courier.first_like(entry)
+            envelope = like if self._carriage.has(like) else envelope
         life, carried = self._lives[index], self._carriage.take(envelope)
         assert life is not None
         _, sent_in, lamport, numbers, is_known = carried

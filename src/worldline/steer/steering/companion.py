@@ -121,18 +121,16 @@ class Steering(Companion):
             troubled=self._troubles.append,
             goes_on=goes_on,
         )
-        self._check = (
-            ImmediateCheck(
+        self._lasts = 2 * options.every
+        self._check: ImmediateCheck | None = None
+        if options.vets:
+            self._check = ImmediateCheck(
                 system,
                 neighbours=self.snapshots.records,
                 on_unseen=options.on_unseen,
-                lasts=2 * options.every,
+                lasts=self._lasts,
             )
-            if options.vets
-            else None
-        )
         self._counts = {node: SteeringCounts() for node in system.ids}
-        self._lasts = 2 * options.every
         self._reactions = Reactions(system, every=options.every, lasts=self._lasts)
         self._standing: dict[NodeId, StandingFilters] = {}
         self._beside: dict[NodeId, Beside] = {}
@@ -215,9 +213,9 @@ class Steering(Companion):
                 attention.ears = check.ears(beside)
                 attention.unchanged = self._unchanged[me]
                 attention.unchanged.told = attention.told
-                refused = partial(self._undone, beside)
-                vetting = check.vetting(beside, attention.changed, refused)
-                attention.vet, attention.again = vetting
+                undone = partial(self._undone, beside)
+                asked = check.vetting(beside, attention.changed, undone)
+                attention.vet, attention.again = asked
         return attention
 
     def gate(self, beside: Beside, event: Event) -> Instead | None:
@@ -315,7 +313,7 @@ class Steering(Companion):
             self._told(snapshot)
         if self._predicts is None or not self._options.predicts_for(me):
             return
-        # The numbers of checkpoints decide nothing of what may follow.
+        # Without numbers, which decide nothing of what may follow.
         essence = {index: one.body for index, one in snapshot.members.items()}
         if self._last.get(me) == essence:
             counts.skipped += 1
