@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from tests.steer.snapshots.chatter import all_faults
+
 import worldline as wl
-from worldline.model.network.mailbox import Network, permits
+from worldline.model.network.mailbox import Network
 
 IDS = wl.ids(*"abcdef")
 
@@ -284,20 +286,7 @@ def system(network: Network, rng: Random) -> wl.System:
         peers = [p for p in ids if p != node]
         rng.shuffle(peers)
         made[node] = rng.choice(kinds)(tuple(peers[: rng.randint(1, len(peers))]))
-    connects = permits(network, "connection_errors")
-    faults = wl.Faults(
-        drops=None if permits(network, "drops") else 0,
-        duplicates=None if permits(network, "duplicates") else 0,
-        connection_errors=None if connects else 0,
-        resets=None,
-        silent_resets=None if connects else 0,
-        deaf=1 if connects else None,
-        crashes=None,
-        restarts=None,
-        partitions=None,
-        cuts=((ids[0],), ids[:2])[: len(ids) - 1],
-        break_sockets=connects,
-    )
+    faults = all_faults(network, ids)
     calls = [
         wl.script(
             node,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections import Counter
 
 import pytest
+from tests.steer.crashing import run_checked
 from tests.steer.pasts import PastJudge, system
 
 import worldline as wl
@@ -42,27 +42,9 @@ def by_the_clock(seed: int, seconds: float) -> Counter[str]:
 
 
 def on_sockets(seed: int, seconds: float) -> Counter[str]:
-    judge, rng = PastJudge(), random.Random(seed)
-    made = system(network(seed), seed, 0.01)
-
-    async def main() -> None:
-        async with (
-            asyncio.timeout(seconds + 20),
-            wl.steered(
-                made, mode="check", gather_every=0.3, gather_bandwidth=1e9
-            ) as companions,
-            wl.Host(made, companions=companions, say=lambda line: None) as host,
-        ):
-            for _ in range(int(2 * seconds)):
-                await asyncio.sleep(0.5)
-                if seed % 3:
-                    node = rng.choice(made.ids)
-                    host.crash(node)
-                    await host.restart(node)
-
-    with pytest.MonkeyPatch.context() as patch:
-        judge.stand_over(patch)
-        asyncio.run(main())
+    judge, made = PastJudge(), system(network(seed), seed, 0.01)
+    crashes = random.Random(seed) if seed % 3 else None
+    run_checked(made, judge, seconds, every=0.3, crashes=crashes)
     return judge.seen
 
 

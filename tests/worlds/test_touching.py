@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.loading_sources import loaded
 from tests.systems import VARIANTS
 from tests.worlds.test_undoing import _data, picture
 
@@ -203,21 +201,6 @@ def source(rng: random.Random, *, unclear: bool) -> str:
                 lines = ["        if self.n >= 0:\n", *(f"    {x}" for x in lines)]
             text += lines
     return "".join(text)
-
-
-def loaded(text: str, path: Path) -> ModuleType:
-    """Return a module of a source."""
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules[path.stem]
-    return module
 
 
 def fields_of(node: Any) -> dict[str, Any]:

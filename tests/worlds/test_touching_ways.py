@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import itertools
 import random
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.loading_sources import loaded
 
 from worldline.model.node import NodeType, node_type
 from worldline.worlds.touching.touched import touched_by
@@ -239,20 +238,6 @@ def source(handlers: list[str]) -> str:
         body = textwrap.indent(body, " " * 8)
         text += f"    @wl.timer\n    def h{number}(self, ctx):\n{body}\n"
     return text
-
-
-def loaded(text: str, path: Path) -> ModuleType:
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules[path.stem]
-    return module
 
 
 def plain(node: Any) -> dict[str, str]:

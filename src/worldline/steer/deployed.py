@@ -135,12 +135,10 @@ async def companions_for(
     if options.mode == "off":
         yield ()
         return
-    chosen = SteeringOptions.of(options, system)
-    if options.properties is not None:
-        _, judged = safety_alone(system, options.properties, "what stands beside nodes")
-        names = [prop.name for prop in judged]
-        chosen = replace(chosen, properties=names)
-        system = judging(system, names)
+    names, chosen = options.properties, SteeringOptions.of(options, system)
+    if names is not None:
+        safety_alone(system, names, "what stands beside nodes")
+        chosen, system = replace(chosen, properties=names), judging(system, names)
     findings = Findings(seed=0)
     async with contextlib.AsyncExitStack() as stack:
         predicts: Predicts | None = None

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import re
-import sys
 import textwrap
-from pathlib import Path
-from types import ModuleType
 
 HEAD = """
 import worldline as wl
@@ -190,14 +186,3 @@ def source(rng: random.Random, pace: float = 0.2) -> str:
         """
     )
     return text
-
-
-def loaded(text: str, path: Path) -> ModuleType:
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.loading_sources import loaded
 from tests.steer.checking.plainly import PlainJudge
-from tests.steer.checking.random_sources import loaded, source
+from tests.steer.checking.random_sources import source
+from tests.steer.crashing import run_checked
 
 import worldline as wl
 
 
 def made(seed: int, folder: Path, pace: float = 0.2) -> wl.System:
-    module = loaded(
-        source(random.Random(seed), pace), folder / f"random_system_{seed}.py"
-    )
+    text = source(random.Random(seed), pace)
+    module = loaded(text, folder / f"random_system_{seed}.py", stays=True)
     network = wl.datagrams(loss=True, duplication=True) if seed % 2 else wl.streams()
     system: wl.System = module.system(network)
     return system
@@ -48,25 +48,8 @@ def simulated(seed: int, folder: Path) -> Counter[str]:
 def on_sockets(seed: int, folder: Path, seconds: float) -> Counter[str]:
     """Run a system on sockets, where most messages are not seen as a whole."""
     system = made(seed, folder, 0.01)
-    judge, rng = PlainJudge(system), random.Random(seed)
-
-    async def main() -> None:
-        async with (
-            asyncio.timeout(seconds + 30),
-            wl.steered(
-                system, mode="check", gather_every=0.2, gather_bandwidth=1e9
-            ) as companions,
-            wl.Host(system, companions=companions, say=lambda line: None) as host,
-        ):
-            for _ in range(int(2 * seconds)):
-                await asyncio.sleep(0.5)
-                node = rng.choice(system.ids)
-                host.crash(node)
-                await host.restart(node)
-
-    with pytest.MonkeyPatch.context() as patch:
-        judge.stand_over(patch)
-        asyncio.run(main())
+    judge = PlainJudge(system)
+    run_checked(system, judge, seconds, every=0.2, crashes=random.Random(seed))
     return judge.seen
 
 

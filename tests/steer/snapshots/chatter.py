@@ -92,11 +92,10 @@ class Gossip(Talker):
         return self.peers[self.seen % len(self.peers) :][:1]
 
 
-def system(network: Network, nodes: int = 4, kind: type[Talker] = Talker) -> wl.System:
-    ids = wl.ids(*"abcdefgh"[:nodes])
-    made = {node: kind(tuple(p for p in ids if p != node)) for node in ids}
+def all_faults(network: Network, ids: tuple[wl.NodeId, ...]) -> wl.Faults:
+    """Return whatever can happen on a network, as often as it likes."""
     connects = permits(network, "connection_errors")
-    faults = wl.Faults(
+    return wl.Faults(
         drops=None if permits(network, "drops") else 0,
         duplicates=None if permits(network, "duplicates") else 0,
         connection_errors=None if connects else 0,
@@ -106,7 +105,13 @@ def system(network: Network, nodes: int = 4, kind: type[Talker] = Talker) -> wl.
         crashes=None,
         restarts=None,
         partitions=None,
-        cuts=((ids[0],), ids[:2]),
+        cuts=((ids[0],), ids[:2])[: len(ids) - 1],
         break_sockets=connects,
     )
+
+
+def system(network: Network, nodes: int = 4, kind: type[Talker] = Talker) -> wl.System:
+    ids = wl.ids(*"abcdefgh"[:nodes])
+    made = {node: kind(tuple(p for p in ids if p != node)) for node in ids}
+    faults = all_faults(network, ids)
     return wl.System(made, network=network, faults=faults, name="chatter")

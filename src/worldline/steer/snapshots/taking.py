@@ -39,7 +39,7 @@ class CheckpointTaker:
     ) -> None:
         self.beside = beside
         self._system, self._index, self._spelling = setting.system, index, setting.bytes
-        self._troubled, self._is_told = setting.troubled, False
+        self._troubled, self._has_told = setting.troubled, False
         self._channels, self._log, self._counts = channels, log, counts
         self._local: Frozen | None = None
         self.is_told = False
@@ -86,8 +86,8 @@ class CheckpointTaker:
         except ModelError as error:
             self._counts.failed += 1
             self._log.skip(number)
-            if not self._is_told:
-                self._is_told = True
+            if not self._has_told:
+                self._has_told = True
                 self._troubled(str(error))
         else:
             self._counts.checkpoints += 1
