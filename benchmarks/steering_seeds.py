@@ -13,6 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,13 +77,13 @@ def _run_of(told: dict[str, object]) -> ChurnRun:
 
 
 def _made(wanted: Sequence[SeedRun], jobs: int) -> Iterator[tuple[SeedRun, ChurnRun]]:
-    if jobs == 1:
-        for one in wanted:
-            yield one, _make(one)
-        return
     groups: dict[tuple[int, Churn], list[SeedRun]] = {}
     for one in wanted:
         groups.setdefault((one.seed, one.churn), []).append(one)
+    if jobs == 1:
+        for one in chain.from_iterable(groups.values()):
+            yield one, _make(one)
+        return
     spawned = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=spawned) as pool:
         waiting = [pool.submit(_make_all, group) for group in groups.values()]
