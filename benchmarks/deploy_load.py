@@ -355,9 +355,9 @@ class Syncs:
             began[journal] = time.perf_counter()
             begin(journal)
 
-        def ends(journal: DiskSync, error: int) -> None:
+        def ends(journal: DiskSync, number: int, error: int) -> None:
             self._took.append(1e3 * (time.perf_counter() - began[journal]))
-            end(journal, error)
+            end(journal, number, error)
 
         DiskSync._begin, DiskSync._end = begins, ends  # type: ignore[assignment, method-assign]
         try:

@@ -105,7 +105,7 @@ def written(place: Path, *turns: list[JournalRecord]) -> Path:
     writer, _ = opened(place)
     for turn in turns:
         writer.records = turn
-        assert writer.commit() is None
+        writer.commit()
     writer.close(None)
     return place / "a" / "1-0.wlj"
 
@@ -204,9 +204,8 @@ def test_a_durable_field_may_be_what_a_large_message_brought(tmp_path: Path) -> 
         writer.records = EVERY[:1]
         writer.commit()
         writer.records = list(turn)
-        wait = writer.commit(durable=True)
-        assert wait is not None
-        await wait
+        writer.commit(durable=True)
+        await synced(writer)
 
     asyncio.run(write())
     writer.close(None)
@@ -240,7 +239,7 @@ def test_messages_alone_are_written_as_any_turn_is(tmp_path: Path) -> None:
 
 def test_without_events_messages_alone_are_not_written(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path, JournalOptions(run="r", events=False))
-    assert writer.commit_received([PACKET]) is None
+    writer.commit_received([PACKET])
     assert writer.bytes_written == 0
     writer.close(None)
 
@@ -370,28 +369,28 @@ def test_what_is_no_journal_is_refused_or_torn(tmp_path: Path, data: bytes) -> N
         assert read(tmp_path) == []
 
 
-def test_durable_effects_wait_for_the_disk_and_leave_in_order(tmp_path: Path) -> None:
-    async def run() -> list[int]:
-        writer, _ = opened(tmp_path, JournalOptions(run="r"))
-        writer.records = EVERY[:1]
-        assert writer.commit() is None
-        left = []
+async def synced(writer: JournalWriter) -> None:
+    """Wait until what is written is on the disk."""
+    wait = writer.disk.awaited(leaves=True)
+    assert wait > 0
+    async with asyncio.timeout(5):
+        while writer.disk.ended < wait:
+            await asyncio.sleep(0.001)
 
-        async def leave(number: int, wait: Any) -> None:
-            await wait
-            left.append(number)
 
-        tasks = []
-        for number in range(6):
-            writer.records = [DeltaRecord(0, {"seen": number}, 0)]
-            wait = writer.commit(durable=number % 2 == 0)
-            assert wait is not None
-            tasks.append(asyncio.ensure_future(leave(number, wait)))
-        await asyncio.gather(*tasks)
+@pytest.mark.parametrize("sync", ["durable", "always", "never"])
+def test_what_has_to_be_on_the_disk_is_owed_to_it(tmp_path: Path, sync: str) -> None:
+    async def run() -> None:
+        writer, _ = opened(tmp_path, JournalOptions(run="r", sync=sync))
+        for durable in (False, True):
+            writer.records = EVERY[:1]
+            writer.commit(durable)
+            if sync == "always" or (durable and sync == "durable"):
+                await synced(writer)
+            assert writer.disk.awaited(leaves=True) == 0
         writer.close("done")
-        return left
 
-    assert asyncio.run(run()) == sorted(range(6))
+    asyncio.run(run())
 
 
 @pytest.fixture
@@ -434,10 +433,10 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
     full_disk((tmp_path / "a" / "1-0.wlj").stat().st_size + 40)
     for _ in range(3):
         if alone:
-            assert writer.commit_received([PACKET]) is None
+            writer.commit_received([PACKET])
             continue
         writer.records = [ReceivedRecord(PACKET)]
-        assert writer.commit() is None
+        writer.commit()
     assert writer.needs_checkpoint
     writer.checkpoint(pack_checkpoint(_checkpoint({}), CODEC))
     full_disk(resource.RLIM_INFINITY)

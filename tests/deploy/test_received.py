@@ -113,7 +113,7 @@ def test_what_came_in_comes_back_byte_for_byte(given: list[list[bytes]]) -> None
     with TemporaryDirectory() as name:
         writer = opened(Path(name))
         for packets in given:
-            assert writer.commit_received(packets) is None
+            writer.commit_received(packets)
         writer.close(None)
         _, *read = turns(Path(name))
     assert [came(turn) for turn in read] == [b"".join(packets) for packets in given]

@@ -155,7 +155,7 @@ async def feed(frames: int, seed: int, seal: Seal | None) -> Owner:
         connection = PeerConnection(owner, CODEC, seal, 0, 1)
         connection.connection_made(wire)
         if rng.random() < 0.8:
-            connection.data_received(PACKETS[3] + bytes(0 if seal is None else 16))
+            connection.take(PACKETS[3] + bytes(0 if seal is None else 16))
         while wire.is_open and fed < frames and rng.random() < 0.98:
             packet = rng.choice(PACKETS)
             data = packet if rng.random() < 0.3 else mutated(rng, packet)
@@ -163,7 +163,7 @@ async def feed(frames: int, seed: int, seal: Seal | None) -> Owner:
             cut = rng.randrange(len(data) + 1)
             for piece in (data[:cut], data[cut:]):
                 if piece and wire.is_open:
-                    connection.data_received(piece)
+                    connection.take(piece)
         connection.connection_lost(None)
     return owner
 

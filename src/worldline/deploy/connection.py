@@ -13,6 +13,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any, Protocol, cast, final
 
+from worldline.deploy.rooms import room_of
 from worldline.deploy.seal import TAG, Seal, StreamSeal, nonce
 from worldline.deploy.tls import peer_names
 from worldline.trace.journal.codec import Codec
@@ -72,7 +73,7 @@ class Owner(Protocol):
 
 
 @final
-class PeerConnection(asyncio.Protocol):
+class PeerConnection(asyncio.BufferedProtocol):
     """A connection.
 
     Parameters
@@ -125,6 +126,7 @@ class PeerConnection(asyncio.Protocol):
         self._sealing: StreamSeal | None = None
         self._opening: StreamSeal | None = None
         self._transport: asyncio.Transport | None = None
+        self._room = room_of(self._loop)
         self._rest = bytearray()
         self._need = 0
         self._is_over = False
@@ -150,7 +152,14 @@ class PeerConnection(asyncio.Protocol):
             self._say_hello()
         self._owner.opened(self)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.take(self._room[:nbytes].tobytes())
+
+    def take(self, data: bytes) -> None:
+        """Take what has come."""
         self.heard_at = self._loop.time()
         if self._rest:
             self._rest += data

@@ -8,6 +8,7 @@ import os
 import socket
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import final
 
 from worldline.deploy.segment_file import sync_file
@@ -19,9 +20,20 @@ _DONE = struct.Struct("=qq")
 _MOST = 64 * _DONE.size
 
 
+LAZY_S = 0.01
+"""Seconds after which what is owed is synced, though nothing leaves that depends on it."""
+
+
+def _nobody(error: OSError | None) -> None:
+    """Hear nothing."""
+
+
 @final
 class DiskSync:
     """The syncs of one journal, one after the other; belongs to the loop that runs.
+
+    What was written is owed first, and synced once something is to leave that depends on it:
+    it may be that nothing does, and a sync keeps the next one waiting.
 
     A thread of the compiled kernel does it and tells the loop by a socket. One of Python's,
     where there is no kernel, has to wait for the interpreter first, milliseconds where the
@@ -35,27 +47,45 @@ class DiskSync:
 
     Attributes
     ----------
-    pending
-        Is done once everything is on the disk that has to be, by now; None if it is.
+    ended
+        The number of the last sync that is over. They are numbered from 1.
+    hear
+        Is called at the end of each sync, with its error. Whoever waits for one that has
+        not begun is told of an error, too.
     """
 
     def __init__(self, file: Callable[[], int | None]) -> None:
         self._file = file
-        self._queued: asyncio.Future[None] | None = None
-        self._present: asyncio.Future[None] | None = None
-        self._ticket = 0
+        self._asked = self._present = self.ended = 0
+        self._is_owed = False
+        self._lazy: asyncio.TimerHandle | None = None
         self._ends: _Ends | None = None
-        self.pending: asyncio.Future[None] | None = None
+        self.hear: Callable[[OSError | None], None] = _nobody
 
-    def sync(self) -> asyncio.Future[None]:
-        """Sync what is written; what comes meanwhile shares the next time."""
-        queued = self._queued
-        if queued is None:
-            loop = asyncio.get_running_loop()
-            queued = self._queued = self.pending = loop.create_future()
-            if self._present is None:
-                self._begin()
-        return queued
+    @property
+    def is_busy(self) -> bool:
+        """Whether a sync is under way."""
+        return self._present > 0
+
+    def owe(self) -> None:
+        """Take note that what is written has to be synced before anything leaves."""
+        self._is_owed = True
+
+    def awaited(self, *, leaves: bool) -> int:
+        """Return the number of the sync to be waited for now; 0 for none.
+
+        Parameters
+        ----------
+        leaves
+            Whether anything is to leave. If so, what is owed is synced.
+        """
+        if self._is_owed:
+            if leaves:
+                return self._sync()
+            if self._lazy is None:
+                loop = asyncio.get_running_loop()
+                self._lazy = loop.call_later(LAZY_S, self._pay)
+        return self._asked if self._asked > self.ended else 0
 
     def settle(self) -> None:
         """Sync what is written now, before the file is another one.
@@ -71,34 +101,53 @@ class DiskSync:
         try:
             sync_file(file)
         except OSError as error:
-            for one in (self._present, self._queued):
-                if one is not None and not one.done():
-                    one.set_exception(error)
-            self._present = self._queued = self.pending = None
+            if self._asked > self.ended or self._is_owed:
+                self._asked += 1  # so that nothing leaves before it is said
+                asyncio.get_running_loop().call_soon(self._fail, error)
+            self._present, self._is_owed = 0, False
             raise
+        self._is_owed = False
 
     def close(self) -> None:
         """Tell nobody any more: the file is closed."""
+        self.hear = _nobody
+        if self._lazy is not None:
+            self._lazy.cancel()
         if self._ends is not None:
             self._ends.close()
             self._ends = None
-        for one in (self._present, self._queued):
-            if one is not None:
-                one.cancel()
-        self._present = self._queued = self.pending = None
+        self._give_up()
 
     # ------------------------------------------------------------------------ inside
 
+    def _sync(self) -> int:
+        """Sync what is written, now or behind the present sync; return its number."""
+        if not self._present:
+            self._asked += 1
+            self._begin()
+        elif self._asked == self._present:
+            self._asked += 1
+        return self._asked
+
+    def _pay(self) -> None:
+        self._lazy = None
+        if self._is_owed:
+            self._sync()
+
+    def _give_up(self) -> None:
+        """Let nobody wait for what was asked for."""
+        self.ended, self._present, self._is_owed = self._asked, 0, False
+
     def _begin(self) -> None:
-        self._present, self._queued = self._queued, None
+        self._present, self._is_owed = self._asked, False
         file = self._file()
+        loop = asyncio.get_running_loop()
         if file is None:
-            self._end(0)
+            loop.call_soon(self._end, self._present, 0)
         elif not self._is_asked(file):
             again = os.dup(file)  # the segment may be closed meanwhile
-            loop = asyncio.get_running_loop()
             done = loop.run_in_executor(None, _sync, again)
-            done.add_done_callback(self._ended_in_thread)
+            done.add_done_callback(partial(self._ended_in_thread, self._present))
 
     def _is_asked(self, file: int) -> bool:
         """Ask the kernel for it; say whether it will do it."""
@@ -106,35 +155,35 @@ class DiskSync:
             ask = library().wl_sync
             if self._ends is None:
                 self._ends = _Ends(self._hear)
-            self._ticket += 1
-            return bool(ask(file, self._ends.other.fileno(), self._ticket) == 0)
+            return bool(ask(file, self._ends.other.fileno(), self._present) == 0)
         except (KernelMissing, NotImplementedError):  # of a loop without readers
             return False
 
     def _hear(self) -> None:
         assert self._ends is not None, "it is read as long as it is open"
-        for ticket, error in _DONE.iter_unpack(self._ends.mine.recv(_MOST)):
-            if ticket == self._ticket and self._present is not None:
-                self._end(error)
+        for number, error in _DONE.iter_unpack(self._ends.mine.recv(_MOST)):
+            self._end(number, error)
 
-    def _ended_in_thread(self, done: asyncio.Future[int]) -> None:
+    def _ended_in_thread(self, number: int, done: asyncio.Future[int]) -> None:
         if not done.cancelled():
-            self._end(done.result())
+            self._end(number, done.result())
 
-    def _end(self, error: int) -> None:
-        """Let go on who waited for it, and begin the next one."""
-        present, self._present = self._present, None
-        if present is None:
-            return  # closed meanwhile
-        if present is self.pending:
-            self.pending = None
-        if not present.done():
-            if error:
-                present.set_exception(OSError(error, os.strerror(error)))
-            else:
-                present.set_result(None)
-        if self._queued is not None:
+    def _end(self, number: int, error: int) -> None:
+        """Begin the next one, and let go on who waited for it."""
+        if number != self._present:
+            return  # settled or closed meanwhile
+        self._present, self.ended = 0, number
+        if error:
+            self._fail(OSError(error, os.strerror(error)))
+            return
+        if self._asked > number:
             self._begin()
+        self.hear(None)
+
+    def _fail(self, error: OSError) -> None:
+        """Tell whoever waits that what they wait for may be lost."""
+        self._give_up()
+        self.hear(error)
 
 
 class _Ends:

@@ -1,8 +1,8 @@
 """The journal of one life, as it is written: one block for each turn, before effects leave.
 
 What was written survives the end of the process. What a durable field depends on is
-synced to the disk, too, in a thread, while later turns go on; their effects wait for those
-before them.
+synced to the disk, too, in a thread, before effects leave (`DiskSync`), while later turns go
+on; their effects wait for those before them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, final
@@ -74,6 +74,8 @@ class JournalWriter:
     ----------
     records
         What belongs to the present turn; `commit` writes and empties it.
+    disk
+        Syncs what was written.
     needs_checkpoint
         Whether `checkpoint` should be called: the segment is full, or writing failed and
         may be tried again.
@@ -90,7 +92,7 @@ class JournalWriter:
         self._lock, self._codec, self._header = lock, codec, header
         self._options, self._named = options, named
         self._file: SegmentWriter | None = None
-        self._disk = DiskSync(self._open_file)
+        self.disk = DiskSync(self._open_file)
         self._failed_at: float | None = None
         self._lost = self.unrecorded = 0
         self._closed_bytes = 0
@@ -172,18 +174,13 @@ class JournalWriter:
         )
         return cls(lock, codec, header, options, named), restored
 
-    def commit(self, durable: bool = False) -> Awaitable[None] | None:
-        """Write the records of the turn as one block.
+    def commit(self, durable: bool = False) -> None:
+        """Write the records of the turn as one block; owe it to the disk, where it has to be.
 
         Parameters
         ----------
         durable
             Whether a durable field changed.
-
-        Returns
-        -------
-        awaitable or None
-            What to wait for before effects of this turn leave; None: nothing.
 
         Raises
         ------
@@ -194,31 +191,30 @@ class JournalWriter:
         if not self._options.events:
             records = [each for each in records if type(each) in LASTING]
         if not records:
-            return self._disk.pending
+            return
         values = self._codec.values
         spelt = [spell(record, values) for record in records]
-        return self._commit(spelt, durable=durable)
+        self._commit(spelt, durable=durable)
 
-    def commit_received(self, packets: list[bytes]) -> Awaitable[None] | None:
+    def commit_received(self, packets: list[bytes]) -> None:
         """Write a turn in which messages came in and nothing has to be said of them.
 
         Most turns of most nodes are such: there is less to be done.
         """
         write, file, joined = self._write_packets, self._file, b"".join(packets)
         if write is None or file is None or len(joined) > LARGEST:
-            if not self._options.events:
-                return self._disk.pending
-            record = [RECEIVED, self.joined(packets)]
-            return self._commit([record], durable=False)
+            if self._options.events:
+                record = [RECEIVED, self.joined(packets)]
+                self._commit([record], durable=False)
+            return
         written = write(joined, len(joined))
         if written < 0:
             file.cut()
             self._fail(_error(written), len(packets), durable=False)
-            return None
+            return
         file.size += written
         if file.size >= SEGMENT:
             self.needs_checkpoint = True
-        return self._disk.pending
 
     def joined(self, packets: list[bytes]) -> bytes:
         """Return packets in one, the large ones by their names, where that is wanted."""
@@ -274,7 +270,7 @@ class JournalWriter:
             self._closed_bytes += file.size
             self._file = None
             self._be_careful()
-        self._disk.close()
+        self.disk.close()
         self._lock.close()
 
     # ------------------------------------------------------------------------ inside
@@ -282,9 +278,7 @@ class JournalWriter:
     def _open_file(self) -> int | None:
         return None if self._file is None else self._file.fd
 
-    def _commit(
-        self, spelt: list[list[Any]], *, durable: bool
-    ) -> Awaitable[None] | None:
+    def _commit(self, spelt: list[list[Any]], *, durable: bool) -> None:
         try:
             if self._failed_at is not None:
                 raise OSError("it failed before")
@@ -296,11 +290,10 @@ class JournalWriter:
                     self.needs_checkpoint = True
         except OSError as error:
             self._fail(error, len(spelt), durable=durable)
-            return None
+            return
         sync = self._options.sync
         if sync == "always" or (durable and sync == "durable"):
-            return self._disk.sync()
-        return self._disk.pending
+            self.disk.owe()
 
     def _append(
         self, file: SegmentWriter, spelt: list[list[Any]], *, durable: bool
@@ -346,7 +339,7 @@ class JournalWriter:
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
         if old is not None and self.is_synced:
-            self._disk.settle()
+            self.disk.settle()
         header = replace(self._header, segment=self._header.segment + 1)
         values = self._codec.values
         self._times.begin()

@@ -23,7 +23,8 @@ class JournalOptions:
     sync
         Which blocks are synced to the disk before their effects leave: ``durable``, those
         in which a durable field changed; ``always``, all; ``never``: they survive the end
-        of the process, and not a loss of power.
+        of the process, and not a loss of power. What has no effects is synced before the
+        next that leave, or soon.
     keep
         Bytes after which the oldest segments are removed; None keeps all.
     on_log_failure

@@ -191,8 +191,7 @@ class NodeLife:
                     if turn.is_durable:
                         turn.end_if_long(execution.unaware)
             turn.leaving.attention = execution.unaware or turn.leaving.attention
-            if turn.is_large:
-                turn.end()
+            turn.end_if_due()
         except BaseException as error:
             self._end(error)
 

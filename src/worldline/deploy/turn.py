@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, final
 
 from worldline.deploy.journal import LASTING, JournalFailure, JournalWriter
@@ -53,6 +53,17 @@ class Leaving:
         self.answers: list[tuple[asyncio.Future[Any], Any]] = []
         self.seen: list[Any] = []
         self.attention: Attention | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything leaves."""
+        return bool(
+            self.streamed
+            or self.datagrams
+            or self.answers
+            or self.own
+            or self.seen
+            or self.attention is not None
+        )
 
     def join(self, later: Leaving) -> None:
         """Let leave with it what a later turn has brought about."""
@@ -106,10 +117,13 @@ class PresentTurn:
         self._records: list[JournalRecord] = []
         self._notes: list[JournalRecord] = []
         self._packets: list[bytes] = []
-        self._waiting: deque[tuple[Awaitable[None] | None, Leaving]] = deque()
-        self._last_wait: Awaitable[None] | None = None
-        self._is_due = False
+        self._waiting: deque[tuple[int, Leaving]] = deque()
+        self._settled: asyncio.Future[None] | None = None
+        self._is_due = self._is_planned = False
         self._is_over = False
+        self._disk = None if journal is None else journal.disk
+        if self._disk is not None:
+            self._disk.hear = self._go_on
         self.leaving = Leaving()
         self.events = 0
         self.is_durable = False
@@ -133,11 +147,6 @@ class PresentTurn:
         if not self._is_due:
             self._plan()
         return number
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it is to end now, lest its block be too large."""
-        return self._size + sum(map(len, self._packets)) > LARGEST
 
     def event(self, record: JournalRecord) -> int:
         """Note an event that is no message; return its number."""
@@ -173,29 +182,43 @@ class PresentTurn:
             self.leaving.attention = attention or self.leaving.attention
             self.end()
 
+    def end_if_due(self) -> None:
+        """End it before its round does, behind messages that came at once.
+
+        That is, if its block would be too large; or if something waits for the disk, which
+        has nothing else to do: what comes meanwhile is the next turn.
+        """
+        if self.is_durable and self._is_synced and self.leaving:
+            assert self._disk is not None, "it is synced"
+            if not self._disk.is_busy:
+                self.end()
+                return
+        if self._size + sum(map(len, self._packets)) > LARGEST:
+            self.end()
+
     def end(self) -> None:
         """Write it down, and let leave what it has brought about, now or in its order."""
         if self._is_over:
             return
         self._is_due = False
-        wait: Awaitable[None] | None = None
-        journal = self._journal
+        wait, journal, leaving = 0, self._journal, self.leaving
         if journal is not None:
             try:
                 if self._records or self._notes:
-                    wait = self._write(journal)
+                    self._write(journal)
                 elif self._packets:
-                    wait = journal.commit_received(self._packets)
+                    journal.commit_received(self._packets)
                     self._packets.clear()
             except JournalFailure as error:
                 self._failed(error)
                 return
+            wait = journal.disk.awaited(leaves=bool(leaving))
         self.events, self._size, self.is_durable = 0, 0, False
-        leaving, self.leaving = self.leaving, Leaving()
-        if wait is None and not self._waiting:
+        self.leaving = Leaving()
+        if wait or self._waiting:  # only after all before it
+            self._waiting.append((wait, leaving))
+        elif leaving:
             self._leave(leaving)
-        else:
-            self._hold(wait, leaving)
         self._ended()
 
     def stop(self, why: Exception) -> None:
@@ -207,21 +230,28 @@ class PresentTurn:
                     answer.set_exception(why)
                     answer.exception()  # perhaps nobody waits any more
         self._waiting.clear()
+        self._tell_settled()
         self.leaving = Leaving()
 
     async def settle(self) -> None:
         """Wait until everything has left."""
         while self._waiting and not self._is_over:
-            wait, _ = self._waiting[-1]
-            if wait is not None:
-                await asyncio.wait([asyncio.ensure_future(wait)])
-            await asyncio.sleep(0)
+            if self._settled is None:
+                self._settled = self._loop.create_future()
+            await asyncio.wait([self._settled])
 
     # ------------------------------------------------------------------------ inside
 
     def _plan(self) -> None:
         self._is_due = True
-        self._loop.call_soon(self.end)
+        if not self._is_planned:
+            self._is_planned = True
+            self._loop.call_soon(self._end_round)
+
+    def _end_round(self) -> None:
+        self._is_planned = False
+        if self._is_due:
+            self.end()
 
     def _is_kept(self, record: JournalRecord) -> bool:
         if self._is_recorded:
@@ -243,40 +273,31 @@ class PresentTurn:
             self._size += len(joined)
             self._records.append(ReceivedRecord(joined))
 
-    def _write(self, journal: JournalWriter) -> Awaitable[None] | None:
+    def _write(self, journal: JournalWriter) -> None:
         self._join()
         journal.records += self._records
         journal.records += self._notes
         self._records, self._notes = [], []
-        return journal.commit(self.is_durable)
+        journal.commit(self.is_durable)
 
-    def _hold(self, wait: Awaitable[None] | None, leaving: Leaving) -> None:
-        """Let something leave only after all before it, and once it is on the disk."""
-        self._waiting.append((wait, leaving))
-        if isinstance(wait, asyncio.Future) and wait is not self._last_wait:
-            wait.add_done_callback(self._go_on)
-            self._last_wait = wait
-
-    def _go_on(self, done: asyncio.Future[None]) -> None:
+    def _go_on(self, error: OSError | None) -> None:
+        """Let leave what has waited for the disk until now."""
         if self._is_over:
-            done.cancelled() or done.exception()  # looked at, so that nobody complains
             return
-        if done.cancelled():
-            return
-        error = done.exception()
         if error is not None:
-            said = error.strerror if isinstance(error, OSError) else str(error)
+            said = error.strerror or str(error)
             self._failed(JournalFailure(f"the journal cannot be synced: {said}"))
             return
-        joined: Leaving | None = None
-        while self._waiting:
-            wait, leaving = self._waiting[0]
-            if isinstance(wait, asyncio.Future) and not wait.done():
-                break
-            self._waiting.popleft()
-            if joined is None:
-                joined = leaving
-            else:
-                joined.join(leaving)
-        if joined is not None:
+        assert self._disk is not None, "it has told"
+        ended, waiting, joined = self._disk.ended, self._waiting, Leaving()
+        while waiting and waiting[0][0] <= ended:
+            joined.join(waiting.popleft()[1])
+        if joined:
             self._leave(joined)
+        if not waiting:
+            self._tell_settled()
+
+    def _tell_settled(self) -> None:
+        if self._settled is not None:
+            self._settled.set_result(None)
+            self._settled = None
