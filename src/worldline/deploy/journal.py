@@ -42,7 +42,6 @@ from worldline.trace.journal.segments import (
     VERSION,
     JournalHeader,
     folder_of,
-    frame_block,
     segments,
 )
 from worldline.trace.journal.sharing import SHARED, share
@@ -289,7 +288,7 @@ class JournalWriter:
             if self._failed_at is not None:
                 raise OSError("it failed before")
             if self._file is None:
-                self._begin(self._block(spelt, durable=durable))
+                self._begin(self._content(spelt, durable=durable))
             else:
                 self._append(self._file, spelt, durable=durable)
                 if self._file.size >= SEGMENT:
@@ -308,7 +307,8 @@ class JournalWriter:
         write, is_shared = self._write_records, durable and share(spelt)
         packed = pack(spelt)
         if write is None or is_shared or len(packed) > LARGEST:
-            file.append(self._framed(packed, is_shared=is_shared))
+            file.append(self._turn(packed, is_shared=is_shared))
+            self._times.into(file)
             return
         written = write(packed, len(packed))
         if written < 0:
@@ -316,25 +316,24 @@ class JournalWriter:
             raise _error(written)
         file.size += written
 
-    def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
+    def _content(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
         is_shared = durable and share(spelt)
-        return self._framed(pack(spelt), is_shared=is_shared)
+        return self._turn(pack(spelt), is_shared=is_shared)
 
-    def _framed(self, packed: bytes, *, is_shared: bool) -> bytes:
+    def _turn(self, packed: bytes, *, is_shared: bool) -> bytes:
         turn = [*self._times.passed(), Raw(packed)]
-        return frame_block(pack([*turn, SHARED] if is_shared else turn))
+        return pack([*turn, SHARED] if is_shared else turn)
 
-    def _begin(self, block: bytes) -> None:
+    def _begin(self, content: bytes) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
-        folder = self._lock.folder
-        self._file = SegmentWriter.create(folder, self._header, block)
+        self._file = SegmentWriter.create(self._lock.folder, self._header, content)
         self._be_quick()
 
     def _be_quick(self) -> None:
         """Let the kernel write what it can, from now on."""
         options, times, file = self._options, self._times, self._file
         assert file is not None, "it is called where there is one"
-        times.into(file.fd)
+        times.into(file)
         self._write_records = times.write_records
         if options.events and options.sync != "always" and options.contents == "all":
             self._write_packets = times.write_packets
@@ -347,11 +346,13 @@ class JournalWriter:
         old = self._file
         if old is not None and self.is_synced:
             self._disk.settle()
-        header = replace(self._header, segment=self._header.segment + 1)
+        number, before = self._header.segment + 1, None if old is None else old.size
+        header = replace(self._header, segment=number, before=before)
         values = self._codec.values
         self._times.begin()
-        block = self._block([spell(each, values) for each in records], durable=False)
-        new = SegmentWriter.create(self._lock.folder, header, block)
+        spelt = [spell(each, values) for each in records]
+        content = self._content(spelt, durable=False)
+        new = SegmentWriter.create(self._lock.folder, header, content)
         self._header, self._file = header, new
         if old is not None:
             self._closed_bytes += old.size

@@ -14,6 +14,7 @@ from functools import partial
 from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import final
 
+from worldline.deploy.segment_file import SegmentWriter
 from worldline.engine.native.library import KernelMissing, quick
 
 LARGEST = 64 << 10
@@ -32,6 +33,8 @@ class _JournalFile(ctypes.Structure):
         ("offset", ctypes.c_int64),
         ("room", ctypes.c_void_p),
         ("number", ctypes.c_int32),
+        ("salt", ctypes.c_uint32),
+        ("size", ctypes.c_int64),
     ]
 
 
@@ -56,9 +59,10 @@ class TurnTimes:
         """Begin a segment."""
         self._journal.clock = self._journal.offset = 0
 
-    def into(self, file: int) -> None:
-        """Let the kernel write into a file, by its number."""
-        self._journal.number = file
+    def into(self, file: SegmentWriter) -> None:
+        """Let the kernel write to the end of a segment, as it is now."""
+        journal = self._journal
+        journal.number, journal.salt, journal.size = file.fd, file.salt, file.size
 
     def passed(self) -> list[int]:
         """Return the times of a turn that ends now: what has passed since the last one."""

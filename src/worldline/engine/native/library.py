@@ -22,7 +22,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 18
+INTERFACE = 19
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 UNBOUNDED = 2**62

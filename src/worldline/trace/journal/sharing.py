@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from worldline.trace.journal.framing import LARGEST_BLOCK
 from worldline.trace.journal.messagepack import Ext, pack, unpack
 from worldline.trace.journal.records import CALLED, DELTA, RECEIVED
-from worldline.trace.journal.segments import LARGEST_BLOCK
 from worldline.trace.json_checks import Malformed
 
 SHARED = 2

@@ -1,7 +1,7 @@
 // The block of a turn, made and written: of messages that came in, of which nothing has to be
 // said, or of any records.
 //
-// trace/journal/segments.py says what a block is, and trace/journal/alike.py what stands for
+// trace/journal/framing.py says what a block is, and trace/journal/alike.py what stands for
 // messages that are alike. Lists, numbers and bytes are MessagePack.
 #pragma once
 
@@ -80,7 +80,8 @@ struct UsualPacket {
 
 class JournalBlock {
   public:
-    JournalBlock(uint8_t* out, int64_t clock, int64_t offset) : out_(out) {
+    JournalBlock(uint8_t* out, uint32_t stamp, int64_t clock, int64_t offset)
+        : out_(out), stamp_(stamp) {
         at_ = out + kHead;
         *at_++ = 0x93;
         at_ = put_int(put_int(at_, clock), offset);
@@ -180,11 +181,12 @@ class JournalBlock {
     int64_t finish() {
         const size_t size = static_cast<size_t>(at_ - out_) - kHead;
         put_big_endian(out_, size, 4);
-        put_big_endian(out_ + 4, crc32(out_ + kHead, size), 4);
+        put_big_endian(out_ + 4, crc32(out_ + kHead, size) ^ stamp_, 4);
         return static_cast<int64_t>(kHead + size);
     }
 
     uint8_t* out_;
+    uint32_t stamp_;
     uint8_t* at_;
     uint8_t* record_ = nullptr;  // of messages that are alike
     uint64_t records_ = 0, alike_ = 0;
@@ -194,11 +196,16 @@ class JournalBlock {
 };
 
 // The file of a journal, as the Python side has it, too: what its clocks showed at the end of
-// the turn before, where blocks are made, and its number.
+// the turn before, where blocks are made, its number, the CRC-32 of its header, and its size.
 struct JournalFile {
     int64_t clock, offset;
     uint8_t* room;
     int32_t number;
+    uint32_t salt;
+    int64_t size;
+
+    // What binds a block to its place at the end.
+    uint32_t stamp() const { return static_cast<uint32_t>(size) * 0x9e3779b1U ^ salt; }
 };
 
 #ifndef _WIN32
@@ -221,7 +228,8 @@ constexpr clockid_t kMonotonic = CLOCK_MONOTONIC;
 inline int32_t write_journal_block(JournalFile& journal, bool is_list, const uint8_t* bytes,
                                    size_t size) {
     const int64_t clock = nanoseconds(kMonotonic), offset = nanoseconds(CLOCK_REALTIME) - clock;
-    JournalBlock block(journal.room, clock - journal.clock, offset - journal.offset);
+    JournalBlock block(journal.room, journal.stamp(), clock - journal.clock,
+                       offset - journal.offset);
     const int64_t length = is_list ? block.of_records(bytes, size) : block.of_packets(bytes, size);
     if (length < 0) return -EINVAL;
     journal.clock = clock;
@@ -232,6 +240,7 @@ inline int32_t write_journal_block(JournalFile& journal, bool is_list, const uin
         if (written < 0 && errno != EINTR) return -errno;
         if (written > 0) at += written;
     }
+    journal.size += length;
     return static_cast<int32_t>(length);
 }
 
