@@ -19,6 +19,7 @@ from worldline._version import __version__
 from worldline.deploy.disk_sync import DiskSync
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
+from worldline.deploy.pieces import LARGE, pieces
 from worldline.deploy.recovery import Restored, restore
 from worldline.deploy.segment_file import SegmentWriter, compress_later, sync_file
 from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
@@ -27,7 +28,7 @@ from worldline.model.errors import WorldlineError
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import lasting_words
-from worldline.trace.journal.messagepack import Raw, pack
+from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.records import (
     RECEIVED,
     CheckpointRecord,
@@ -48,9 +49,6 @@ from worldline.trace.journal.sharing import SHARED, share
 
 SEGMENT = 16 << 20
 """Bytes of a segment after which another is begun."""
-
-LARGE = 4 << 10
-"""Bytes of a message that is large."""
 
 _AGAIN_S = 1.0
 """Seconds between two attempts to write on."""
@@ -96,6 +94,7 @@ class JournalWriter:
         self._times = TurnTimes()
         self._write_packets: WriteBlock | None = None
         self._write_records: WriteBlock | None = None
+        self._write_shared: WriteBlock | None = None
         self.records: list[JournalRecord] = []
         self.needs_checkpoint = False
 
@@ -207,8 +206,8 @@ class JournalWriter:
         if write is None or file is None or len(joined) > LARGEST:
             if not self._options.events:
                 return self._disk.pending
-            record = [RECEIVED, self.joined(packets)]
-            return self._commit([record], durable=False)
+            received = [[RECEIVED, piece] for piece in self.joined(packets)]
+            return self._commit(received, durable=False)
         written = write(joined, len(joined))
         if written < 0:
             file.cut()
@@ -219,12 +218,12 @@ class JournalWriter:
             self.needs_checkpoint = True
         return self._disk.pending
 
-    def joined(self, packets: list[bytes]) -> bytes:
-        """Return packets in one, the large ones by their names, where that is wanted."""
+    def joined(self, packets: list[bytes]) -> list[bytes]:
+        """Return packets in few pieces, the large ones alone, or by their names, if that is wanted."""
         if self._options.contents == "ids":
             named = self._codec.named
             packets = [named(one) if len(one) > LARGE else one for one in packets]
-        return b"".join(packets)
+        return pieces(packets)
 
     @property
     def is_overfull(self) -> bool:
@@ -288,7 +287,7 @@ class JournalWriter:
             if self._failed_at is not None:
                 raise OSError("it failed before")
             if self._file is None:
-                self._begin(self._content(spelt, durable=durable))
+                self._begin(spelt, durable=durable)
             else:
                 self._append(self._file, spelt, durable=durable)
                 if self._file.size >= SEGMENT:
@@ -304,28 +303,25 @@ class JournalWriter:
     def _append(
         self, file: SegmentWriter, spelt: list[list[Any]], *, durable: bool
     ) -> None:
-        write, is_shared = self._write_records, durable and share(spelt)
-        packed = pack(spelt)
-        if write is None or is_shared or len(packed) > LARGEST:
-            file.append(self._turn(packed, is_shared=is_shared))
-            self._times.into(file)
+        is_shared = durable and share(spelt)
+        write = self._write_shared if is_shared else self._write_records
+        if write is None:
+            file.append(self._content(spelt, is_shared=is_shared))
             return
+        packed = pack(spelt)
         written = write(packed, len(packed))
         if written < 0:
             file.cut()
             raise _error(written)
         file.size += written
 
-    def _content(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
-        is_shared = durable and share(spelt)
-        return self._turn(pack(spelt), is_shared=is_shared)
-
-    def _turn(self, packed: bytes, *, is_shared: bool) -> bytes:
-        turn = [*self._times.passed(), Raw(packed)]
+    def _content(self, spelt: list[list[Any]], *, is_shared: bool) -> bytes:
+        turn = [*self._times.passed(), spelt]
         return pack([*turn, SHARED] if is_shared else turn)
 
-    def _begin(self, content: bytes) -> None:
+    def _begin(self, spelt: list[list[Any]], *, durable: bool) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
+        content = self._content(spelt, is_shared=durable and share(spelt))
         self._file = SegmentWriter.create(self._lock.folder, self._header, content)
         self._be_quick()
 
@@ -334,13 +330,16 @@ class JournalWriter:
         options, times, file = self._options, self._times, self._file
         assert file is not None, "it is called where there is one"
         times.into(file)
-        self._write_records = times.write_records
+        self._write_records, self._write_shared = (
+            times.write_records,
+            times.write_shared,
+        )
         if options.events and options.sync != "always" and options.contents == "all":
             self._write_packets = times.write_packets
 
     def _be_careful(self) -> None:
         """Let nothing be written without asking whether anything can be."""
-        self._write_packets = self._write_records = None
+        self._write_packets = self._write_records = self._write_shared = None
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
@@ -351,7 +350,7 @@ class JournalWriter:
         values = self._codec.values
         self._times.begin()
         spelt = [spell(each, values) for each in records]
-        content = self._content(spelt, durable=False)
+        content = self._content(spelt, is_shared=False)
         new = SegmentWriter.create(self._lock.folder, header, content)
         self._header, self._file = header, new
         if old is not None:

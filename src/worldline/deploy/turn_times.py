@@ -18,7 +18,7 @@ from worldline.deploy.segment_file import SegmentWriter
 from worldline.engine.native.library import KernelMissing, quick
 
 LARGEST = 64 << 10
-"""Bytes of what the kernel makes a block of."""
+"""Bytes of packets that the kernel makes a block of."""
 
 WriteBlock = Callable[[bytes, int], int]
 """Writes a block made of so many bytes; returns how long it is, or the number of an error,
@@ -44,9 +44,10 @@ class TurnTimes:
 
     Attributes
     ----------
-    write_packets, write_records
-        Write the block of a turn into the present file, with its times: of packets that came in, or of
-        a list of records. None without the kernel, or where it does not know files.
+    write_packets, write_records, write_shared
+        Write the block of a turn into the present file, with its times: of packets that came in, of
+        a list of records, or of one in which some bytes stand for others. None without the
+        kernel, or where it does not know files.
     """
 
     def __init__(self) -> None:
@@ -54,6 +55,7 @@ class TurnTimes:
         self._journal = _JournalFile(room=ctypes.addressof(self._room))
         self.write_packets = self._by_kernel("wl_journal_packets")
         self.write_records = self._by_kernel("wl_journal_records")
+        self.write_shared = self._by_kernel("wl_journal_shared")
 
     def begin(self) -> None:
         """Begin a segment."""

@@ -85,6 +85,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_row": (None, [c_void_p, c_int64, _INT32S]),
     "wl_journal_packets": (c_int32, [c_void_p, c_char_p, c_int32]),
     "wl_journal_records": (c_int32, [c_void_p, c_char_p, c_int32]),
+    "wl_journal_shared": (c_int32, [c_void_p, c_char_p, c_int32]),
     "wl_crc32": (c_uint32, [c_char_p, c_int64, c_int32]),
     "wl_sync": (c_int32, [c_int32, c_int32, c_int64]),
     "wl_keep_watch": (c_int32, [c_void_p, c_double, _STRINGS, _STRINGS]),
