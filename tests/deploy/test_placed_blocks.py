@@ -24,7 +24,7 @@ from tests.trace.journal.reframed import contents_of, raw_blocks, reframed
 
 from worldline.deploy import journal as journal_module
 from worldline.deploy import turn_times
-from worldline.deploy.journal import JournalWriter
+from worldline.deploy.journal import JournalFailure, JournalWriter
 from worldline.deploy.journal_options import JournalOptions
 from worldline.engine.native.library import KernelMissing
 from worldline.model.errors import InputError
@@ -183,3 +183,26 @@ def test_a_life_goes_on_behind_a_torn_end(tmp_path: Path) -> None:
     again = (tmp_path / "a" / "2-0.wlj").read_bytes()
     assert reframed(contents_of(again)) == again
     assert len(read(tmp_path)) == 14
+
+
+def test_of_a_large_block_that_has_no_room_nothing_is_left(
+    tmp_path: Path, full_disk: Callable[[int], None]
+) -> None:
+    large = CODEC.packet(1, 1, 7, 0, "", Put("k", LARGE))
+    writer, _ = opened(tmp_path)
+    writer.records = EVERY[:1]
+    writer.commit()
+    size = (tmp_path / "a" / "1-0.wlj").stat().st_size
+    for more in (3, 30, len(LARGE) // 2, len(large)):
+        full_disk(size + more)
+        writer.records = [
+            ReceivedRecord(large),
+            DeltaRecord(0, {"kept": {"k": LARGE}}, 0),
+        ]
+        with pytest.raises(JournalFailure, match="cannot be written"):
+            writer.commit(durable=True)
+        assert (tmp_path / "a" / "1-0.wlj").stat().st_size == size
+    full_disk(-1)
+    writer.commit_received([PACKET])
+    writer.close(None)
+    assert records(read(tmp_path)) == [*EVERY[:1], ReceivedRecord(PACKET)]

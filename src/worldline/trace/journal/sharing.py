@@ -94,6 +94,8 @@ def _place(sources: list[bytes], value: bytes) -> tuple[int, int] | None:
     """Return in which source some bytes stand, and where."""
     beginning = value[:_BEGINNING]
     for which, source in enumerate(sources):
+        if source is value:  # an argument of a call that a field keeps
+            return which, 0
         at = -1
         for _ in range(_TRIES):
             at = source.find(beginning, at + 1)
