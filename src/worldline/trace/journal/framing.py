@@ -53,10 +53,9 @@ def block_at(data: bytes, at: int, salt: int | None) -> bytes | None:
     if found is None:
         return None
     content, checksum = found
-    expected = (
-        zlib.crc32(content) if salt is None else zlib.crc32(content) ^ stamp(salt, at)
-    )
-    return content if checksum == expected else None
+    if salt is not None:
+        checksum ^= stamp(salt, at)
+    return content if zlib.crc32(content) == checksum else None
 
 
 def salt_of(opening: bytes) -> int:

@@ -248,7 +248,9 @@ class TurnEnd {
         int64_t length = 0;
         for (int at = 0; at < count; ++at) length += static_cast<int64_t>(pieces[at].iov_len);
         while (count > 0) {
-            const ssize_t written = ::writev(journal_.number, pieces, count);
+            const ssize_t written =
+                count > 1 ? ::writev(journal_.number, pieces, count)
+                          : ::write(journal_.number, pieces->iov_base, pieces->iov_len);
             if (written < 0 && errno != EINTR) return -errno;
             for (auto left = static_cast<size_t>(written < 0 ? 0 : written); count > 0;) {
                 if (left < pieces->iov_len) {
