@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.runs.recording.simulated import record
+from tests.trace.journal.reframed import raw_blocks
 
 from worldline.cli.main import main
 from worldline.loading.opening import open_system
 from worldline.model.system import SystemOrigin
+from worldline.trace.journal.framing import MAGIC
 
 
 @pytest.fixture(autouse=True)
@@ -223,3 +225,30 @@ def test_a_source_that_has_changed_since_is_noted(capsys: pytest.CaptureFixture[
     assert "note: compared are the messages that were received" in said
     assert main(["replay", "turns", "clocks.py", "--no-trace", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["source_changed"] is True
+
+
+def test_a_block_that_is_there_twice_is_told_with_its_place(
+    capsys: pytest.CaptureFixture[str],
+):
+    journal = Path("run/p2/1-0.wlj")
+    blocks = raw_blocks(journal.read_bytes())
+    before = len(MAGIC + b"".join(blocks[:3]))
+    journal.write_bytes(MAGIC + b"".join([*blocks[:4], *blocks[3:]]))
+    assert main(["replay", "run", "--no-trace"]) == 2
+    assert capsys.readouterr().err == (
+        f"worldline: error: run/p2/1-0.wlj is damaged at byte {before + len(blocks[3])}: "
+        f"what stands there is a copy of what stands at byte {before}; put back what was "
+        "there, or --partial goes on behind what is missing\n"
+    )
+    assert main(["replay", "run", "--no-trace", "--partial"]) == 3
+
+
+def test_a_last_block_that_is_there_twice_is_a_torn_end(
+    capsys: pytest.CaptureFixture[str],
+):
+    journal = Path("run/p2/1-0.wlj")
+    *_, last = raw_blocks(journal.read_bytes())
+    journal.write_bytes(journal.read_bytes() + last)
+    assert main(["replay", "run", "--no-trace"]) == 0
+    said = f"{len(last)} bytes at the end of its journal are torn"
+    assert said in capsys.readouterr().out

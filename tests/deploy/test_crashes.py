@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.deploy.keepers import kill_many, processes, system
+from tests.trace.journal.reframed import contents_of, reframed
 
 import worldline as wl
 from worldline.runs.recording.recorded import ReplayedRecording
@@ -28,7 +29,6 @@ from worldline.trace.journal.records import (
     StartedRecord,
     spell,
 )
-from worldline.trace.journal.segments import Blocks, frame_block
 
 Event = tuple[int, int, int]
 """An event: the index of its node, which life, and its Lamport time."""
@@ -152,20 +152,17 @@ def changed(folder: Path, to: Path, change: Callable[[Any], Any]) -> None:
         turns = life.turns(codec)
         for file in life.files:
             data = file.path.read_bytes()
-            head, *blocks = Blocks(file.path, data, is_last=True, partial=False)
-            out = data[: head.offset] + frame_block(head.content)
-            for block, turn in zip(blocks, turns, strict=False):
-                content = block.content
+            header, *contents = contents_of(data)
+            for at, turn in zip(range(len(contents)), turns, strict=False):
                 for number, record in enumerate(turn.records):
                     other = None if is_done else change(record)
                     if other is not None:
-                        is_done, spelt = True, codec.unpack(content)
+                        is_done, spelt = True, codec.unpack(contents[at])
                         spelt[2][number] = spell(other, codec.values)
-                        content = codec.pack(spelt)
-                out += frame_block(content)
+                        contents[at] = codec.pack(spelt)
             place = to / name / file.path.name
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(out)
+            place.write_bytes(reframed([header, *contents]))
     assert is_done
 
 

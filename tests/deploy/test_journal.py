@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import signal
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.deploy.stores import (
+    CODEC,
+    EVERY,
+    OPTIONS,
+    PACKET,
+    SYSTEM,
+    A,
+    B,
+    Put,
+    opened,
+    read,
+    records,
+    small_disk,
+    written,
+)
 
-import worldline as wl
 from worldline.deploy import journal as journal_module
 from worldline.deploy.journal import JournalFailure, JournalWriter
 from worldline.deploy.journal_options import JournalOptions
@@ -26,98 +38,18 @@ from worldline.trace.journal.checkpoints import (
     pack_checkpoint,
     unpack_checkpoint,
 )
-from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.messagepack import pack, unpack
-from worldline.trace.journal.reading import Turn, nodes_of, read_node
+from worldline.trace.journal.framing import MAGIC
+from worldline.trace.journal.reading import nodes_of, read_node
 from worldline.trace.journal.records import (
-    AnswersRecord,
-    CalledRecord,
     CheckpointRecord,
     DeltaRecord,
-    ErredRecord,
-    FailedRecord,
-    FateRecord,
     FiredRecord,
     GapRecord,
     JournalRecord,
     ReceivedRecord,
-    RetriedRecord,
     StartedRecord,
     StoppedRecord,
 )
-from worldline.trace.journal.segments import (
-    ABSOLUTE,
-    MAGIC,
-    Blocks,
-    frame_block,
-    opening,
-    parse_header,
-)
-
-A, B = wl.ids("a", "b/..")
-
-
-@wl.message
-class Put:
-    key: str
-    value: bytes
-
-
-@wl.node
-class Store:
-    kept: dict[str, bytes] = wl.durable(default_factory=dict)
-    seen: int = wl.ghost(default=0)
-    cached: int = 0
-
-    @wl.on(Put)
-    def put(self, ctx: wl.Context, src: wl.NodeId, msg: Put) -> None: ...
-
-
-SYSTEM = wl.System({A: Store(), B: Store()})
-CODEC = Codec(SYSTEM)
-OPTIONS = JournalOptions(run="r", sync="never")
-PACKET = CODEC.packet(1, 1, 7, 0, "", Put("k", b"v" * 100))
-
-EVERY: list[JournalRecord] = [
-    StartedRecord(1, 0, 0, None, 1.5),
-    ReceivedRecord(PACKET * 3),
-    FiredRecord("", "tick", (1, A)),
-    CalledRecord("put", ("k", b"v")),
-    ErredRecord(1, "lost", "reset by peer"),
-    RetriedRecord(0),
-    AnswersRecord(2, (0, 1), 2.5, (1,)),
-    FateRecord(3, "waits", ""),
-    DeltaRecord(4, {"kept": {"k": b"v"}, "seen": 3}, 9),
-    FailedRecord(5, "exception", "ValueError", "x.py:1", "text"),
-    GapRecord(3, "full"),
-    StoppedRecord("done"),
-]
-
-
-def opened(
-    place: Path, options: JournalOptions = OPTIONS, node: wl.NodeId = A
-) -> tuple[JournalWriter, Restored]:
-    return JournalWriter.open(place, SYSTEM, CODEC, node, options)
-
-
-def written(place: Path, *turns: list[JournalRecord]) -> Path:
-    """Write turns as the first life of a node; return the file."""
-    writer, _ = opened(place)
-    for turn in turns:
-        writer.records = turn
-        writer.commit()
-    writer.close(None)
-    return place / "a" / "1-0.wlj"
-
-
-def read(place: Path, *, partial: bool = False) -> list[Turn]:
-    """Return all turns of the journal of a node."""
-    lives = read_node(place / "a").incarnations
-    return [turn for life in lives for turn in life.turns(CODEC, partial=partial)]
-
-
-def records(turns: list[Turn]) -> list[JournalRecord]:
-    return [record for turn in turns for record in turn.records]
 
 
 def test_every_record_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -126,19 +58,6 @@ def test_every_record_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [turn.records for turn in turns] == [EVERY[:3], EVERY[3:]]
     assert turns[0].monotonic_ns < turns[1].monotonic_ns
     assert [folder.name for folder in nodes_of(tmp_path)] == ["a"]
-
-
-def test_a_journal_of_the_first_version_has_its_times_as_they_were(
-    tmp_path: Path,
-) -> None:
-    path = written(tmp_path, EVERY[:1])
-    blocks = [*Blocks(path, path.read_bytes(), is_last=True, partial=False)]
-    header = replace(parse_header(path, blocks[0].content), version=ABSOLUTE)
-    _, _, started = unpack(blocks[1].content)
-    turns = [[1_000 + number, 5_000 + number, started] for number in range(3)]
-    made = (frame_block(pack(turn)) for turn in turns)
-    path.write_bytes(opening(header) + b"".join(made))
-    assert [turn[:2] for turn in read(tmp_path)] == [tuple(t[:2]) for t in turns]
 
 
 def test_names_of_nodes_make_no_paths(tmp_path: Path) -> None:
@@ -394,13 +313,10 @@ def test_what_has_to_be_on_the_disk_is_owed_to_it(tmp_path: Path, sync: str) -> 
 
 
 @pytest.fixture
-def full_disk() -> Iterator[Any]:
-    """Give a function that limits the size of files, as a full disk does."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
+def full_disk() -> Iterator[Callable[[int], None]]:
+    """Give a function that limits the size of files."""
+    with small_disk() as limit:
+        yield limit
 
 
 def test_on_a_full_disk_what_is_durable_stops_the_node(

@@ -19,6 +19,7 @@ from worldline._version import __version__
 from worldline.deploy.disk_sync import DiskSync
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.locking import FolderLock
+from worldline.deploy.pieces import LARGE, pieces
 from worldline.deploy.recovery import Restored, restore
 from worldline.deploy.segment_file import SegmentWriter, compress_later, sync_file
 from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
@@ -27,7 +28,7 @@ from worldline.model.errors import WorldlineError
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import lasting_words
-from worldline.trace.journal.messagepack import Raw, pack
+from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.records import (
     RECEIVED,
     CheckpointRecord,
@@ -42,16 +43,12 @@ from worldline.trace.journal.segments import (
     VERSION,
     JournalHeader,
     folder_of,
-    frame_block,
     segments,
 )
 from worldline.trace.journal.sharing import SHARED, share
 
 SEGMENT = 16 << 20
 """Bytes of a segment after which another is begun."""
-
-LARGE = 4 << 10
-"""Bytes of a message that is large."""
 
 _AGAIN_S = 1.0
 """Seconds between two attempts to write on."""
@@ -99,6 +96,7 @@ class JournalWriter:
         self._times = TurnTimes()
         self._write_packets: WriteBlock | None = None
         self._write_records: WriteBlock | None = None
+        self._write_shared: WriteBlock | None = None
         self.records: list[JournalRecord] = []
         self.needs_checkpoint = False
 
@@ -204,8 +202,8 @@ class JournalWriter:
         write, file, joined = self._write_packets, self._file, b"".join(packets)
         if write is None or file is None or len(joined) > LARGEST:
             if self._options.events:
-                record = [RECEIVED, self.joined(packets)]
-                self._commit([record], durable=False)
+                received = [[RECEIVED, piece] for piece in self.joined(packets)]
+                self._commit(received, durable=False)
             return
         written = write(joined, len(joined))
         if written < 0:
@@ -216,12 +214,12 @@ class JournalWriter:
         if file.size >= SEGMENT:
             self.needs_checkpoint = True
 
-    def joined(self, packets: list[bytes]) -> bytes:
-        """Return packets in one, the large ones by their names, where that is wanted."""
+    def joined(self, packets: list[bytes]) -> list[bytes]:
+        """Return packets in few pieces, the large ones alone, or by their names, if that is wanted."""
         if self._options.contents == "ids":
             named = self._codec.named
             packets = [named(one) if len(one) > LARGE else one for one in packets]
-        return b"".join(packets)
+        return pieces(packets)
 
     @property
     def is_overfull(self) -> bool:
@@ -283,7 +281,7 @@ class JournalWriter:
             if self._failed_at is not None:
                 raise OSError("it failed before")
             if self._file is None:
-                self._begin(self._block(spelt, durable=durable))
+                self._begin(spelt, durable=durable)
             else:
                 self._append(self._file, spelt, durable=durable)
                 if self._file.size >= SEGMENT:
@@ -298,53 +296,55 @@ class JournalWriter:
     def _append(
         self, file: SegmentWriter, spelt: list[list[Any]], *, durable: bool
     ) -> None:
-        write, is_shared = self._write_records, durable and share(spelt)
-        packed = pack(spelt)
-        if write is None or is_shared or len(packed) > LARGEST:
-            file.append(self._framed(packed, is_shared=is_shared))
+        is_shared = durable and share(spelt)
+        write = self._write_shared if is_shared else self._write_records
+        if write is None:
+            file.append(self._content(spelt, is_shared=is_shared))
             return
+        packed = pack(spelt)
         written = write(packed, len(packed))
         if written < 0:
             file.cut()
             raise _error(written)
         file.size += written
 
-    def _block(self, spelt: list[list[Any]], *, durable: bool) -> bytes:
-        is_shared = durable and share(spelt)
-        return self._framed(pack(spelt), is_shared=is_shared)
+    def _content(self, spelt: list[list[Any]], *, is_shared: bool) -> bytes:
+        turn = [*self._times.passed(), spelt]
+        return pack([*turn, SHARED] if is_shared else turn)
 
-    def _framed(self, packed: bytes, *, is_shared: bool) -> bytes:
-        turn = [*self._times.passed(), Raw(packed)]
-        return frame_block(pack([*turn, SHARED] if is_shared else turn))
-
-    def _begin(self, block: bytes) -> None:
+    def _begin(self, spelt: list[list[Any]], *, durable: bool) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
-        folder = self._lock.folder
-        self._file = SegmentWriter.create(folder, self._header, block)
+        content = self._content(spelt, is_shared=durable and share(spelt))
+        self._file = SegmentWriter.create(self._lock.folder, self._header, content)
         self._be_quick()
 
     def _be_quick(self) -> None:
         """Let the kernel write what it can, from now on."""
         options, times, file = self._options, self._times, self._file
         assert file is not None, "it is called where there is one"
-        times.into(file.fd)
-        self._write_records = times.write_records
+        times.into(file)
+        self._write_records, self._write_shared = (
+            times.write_records,
+            times.write_shared,
+        )
         if options.events and options.sync != "always" and options.contents == "all":
             self._write_packets = times.write_packets
 
     def _be_careful(self) -> None:
         """Let nothing be written without asking whether anything can be."""
-        self._write_packets = self._write_records = None
+        self._write_packets = self._write_records = self._write_shared = None
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
         if old is not None and self.is_synced:
             self.disk.settle()
-        header = replace(self._header, segment=self._header.segment + 1)
+        number, before = self._header.segment + 1, None if old is None else old.size
+        header = replace(self._header, segment=number, before=before)
         values = self._codec.values
         self._times.begin()
-        block = self._block([spell(each, values) for each in records], durable=False)
-        new = SegmentWriter.create(self._lock.folder, header, block)
+        spelt = [spell(each, values) for each in records]
+        content = self._content(spelt, is_shared=False)
+        new = SegmentWriter.create(self._lock.folder, header, content)
         self._header, self._file = header, new
         if old is not None:
             self._closed_bytes += old.size

@@ -14,6 +14,7 @@ from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.damage import DamagedJournal
 from worldline.trace.journal.frames import FURTHEST, MessageFrame, NamedFrame, split
 from worldline.trace.journal.lasting import lasting_paths, lasting_words
 from worldline.trace.journal.patches import patched_all
@@ -96,14 +97,25 @@ def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
             is_last = file is life.files[-1] and not file.is_packed
             segment = Incarnation(life.number, (file,), may_tear=is_last)
             fold = _Fold(codec, lasting)
-            for turn in segment.turns(codec):
-                fold.take(turn)
+            _read(segment, fold, codec)
             torn += segment.torn
             _cut(file.path, segment.torn)
             if fold.has_begun:
                 return fold.restored(lives[-1].number + 1, torn)
     number = lives[-1].number + 1
     return Restored(incarnation=number, lamport=0, counter=0, durable=None, torn=torn)
+
+
+def _read(segment: Incarnation, fold: _Fold, codec: Codec) -> None:
+    try:
+        for turn in segment.turns(codec):
+            fold.take(turn)
+    except DamagedJournal as error:
+        raise InputError(
+            error.what,
+            remedy="put back what was there; in an empty folder the node begins without "
+            "what it had kept",
+        ) from None
 
 
 def _refuse_others(lives: Sequence[Incarnation], codec: Codec, kind: NodeType) -> None:

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import final
 
+from worldline.trace.journal.framing import frame_block, salt_of, stamp
 from worldline.trace.journal.segments import PACKED, SUFFIX, JournalHeader, opening
 
 _MODE = 0o600
@@ -21,15 +22,19 @@ class SegmentWriter:
     ----------
     fd
         The open file.
+    salt
+        What binds blocks to it; see `worldline.trace.journal.framing`.
     size
         Its bytes; all of them are whole blocks.
     """
 
-    def __init__(self, path: Path, fd: int, size: int) -> None:
-        self.path, self.fd, self.size = path, fd, size
+    def __init__(self, path: Path, fd: int, salt: int, size: int) -> None:
+        self.path, self.fd, self.salt, self.size = path, fd, salt, size
 
     @classmethod
-    def create(cls, folder: Path, header: JournalHeader, block: bytes) -> SegmentWriter:
+    def create(
+        cls, folder: Path, header: JournalHeader, content: bytes
+    ) -> SegmentWriter:
         """Make a segment with its first block: whole, on the disk, or not at all.
 
         Raises
@@ -39,7 +44,9 @@ class SegmentWriter:
         """
         name = f"{header.incarnation}-{header.segment}{SUFFIX}"
         path, draft = folder / name, folder / f"{name}.new"
-        data = opening(header) + block
+        data = opening(header)
+        salt = salt_of(data)
+        data += frame_block(content, stamp(salt, len(data)))
         flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_APPEND
         fd = os.open(draft, flags, _MODE)
         try:
@@ -51,9 +58,9 @@ class SegmentWriter:
             os.close(fd)
             draft.unlink(missing_ok=True)
             raise
-        return cls(path, fd, len(data))
+        return cls(path, fd, salt, len(data))
 
-    def append(self, block: bytes) -> None:
+    def append(self, content: bytes) -> None:
         """Write a block.
 
         Raises
@@ -61,6 +68,7 @@ class SegmentWriter:
         OSError
             If it cannot be written whole; nothing of it is left then.
         """
+        block = frame_block(content, stamp(self.salt, self.size))
         written = os.write(self.fd, block)
         if written != len(block):
             try:

@@ -266,12 +266,12 @@ class PresentTurn:
             self._plan()
 
     def _join(self) -> None:
-        """Make one record of the packets that came in one after the other."""
+        """Make records of the packets that came in one after the other."""
         if self._packets and self._journal is not None:
-            joined = self._journal.joined(self._packets)
+            for piece in self._journal.joined(self._packets):
+                self._size += len(piece)
+                self._records.append(ReceivedRecord(piece))
             self._packets.clear()
-            self._size += len(joined)
-            self._records.append(ReceivedRecord(joined))
 
     def _write(self, journal: JournalWriter) -> None:
         self._join()

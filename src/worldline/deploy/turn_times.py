@@ -14,10 +14,11 @@ from functools import partial
 from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import final
 
+from worldline.deploy.segment_file import SegmentWriter
 from worldline.engine.native.library import KernelMissing, quick
 
 LARGEST = 64 << 10
-"""Bytes of what the kernel makes a block of."""
+"""Bytes of packets that the kernel makes a block of."""
 
 WriteBlock = Callable[[bytes, int], int]
 """Writes a block made of so many bytes; returns how long it is, or the number of an error,
@@ -32,6 +33,8 @@ class _JournalFile(ctypes.Structure):
         ("offset", ctypes.c_int64),
         ("room", ctypes.c_void_p),
         ("number", ctypes.c_int32),
+        ("salt", ctypes.c_uint32),
+        ("size", ctypes.c_int64),
     ]
 
 
@@ -41,9 +44,10 @@ class TurnTimes:
 
     Attributes
     ----------
-    write_packets, write_records
-        Write the block of a turn into the present file, with its times: of packets that came in, or of
-        a list of records. None without the kernel, or where it does not know files.
+    write_packets, write_records, write_shared
+        Write the block of a turn into the present file, with its times: of packets that came in, of
+        a list of records, or of one in which some bytes stand for others. None without the
+        kernel, or where it does not know files.
     """
 
     def __init__(self) -> None:
@@ -51,14 +55,16 @@ class TurnTimes:
         self._journal = _JournalFile(room=ctypes.addressof(self._room))
         self.write_packets = self._by_kernel("wl_journal_packets")
         self.write_records = self._by_kernel("wl_journal_records")
+        self.write_shared = self._by_kernel("wl_journal_shared")
 
     def begin(self) -> None:
         """Begin a segment."""
         self._journal.clock = self._journal.offset = 0
 
-    def into(self, file: int) -> None:
-        """Let the kernel write into a file, by its number."""
-        self._journal.number = file
+    def into(self, file: SegmentWriter) -> None:
+        """Let the kernel write to the end of a segment, as it is now."""
+        journal = self._journal
+        journal.number, journal.salt, journal.size = file.fd, file.salt, file.size
 
     def passed(self) -> list[int]:
         """Return the times of a turn that ends now: what has passed since the last one."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.trace.journal.reframed import contents_of, reframed
+
 import worldline as wl
 from worldline._version import __version__
 from worldline.model.drawn import OneOf
@@ -55,7 +57,6 @@ from worldline.trace.journal.segments import (
     VERSION,
     JournalHeader,
     folder_of,
-    frame_block,
     opening,
 )
 from worldline.worlds.simulation import Simulation
@@ -200,11 +201,11 @@ class Scribe:
     def spelt(
         self, index: int, records: list[JournalRecord], passed: int, *, first: bool
     ) -> bytes:
-        """Return the block of a turn, so many nanoseconds after the one before."""
+        """Return what is in the block of a turn, so many nanoseconds after the one before."""
         values = self.codec.values
         clock, offset = (5_000 * index, WALL - 5_000 * index) if first else (0, 0)
         said = [shortened(r) or spell(r, values) for r in records]
-        return frame_block(pack([clock + passed, offset, said]))
+        return pack([clock + passed, offset, said])
 
     def stop(self) -> None:
         """Let all nodes that are up leave."""
@@ -235,12 +236,17 @@ class Scribe:
                     passed = now - before
                     parts[-1].append(self.spelt(index, records, passed, first=first))
                     before = now
-                for segment, blocks in enumerate(parts):
-                    head = opening(self.header(node, life.number, segment))
+                size: int | None = None
+                for segment, contents in enumerate(parts):
+                    head = opening(self.header(node, life.number, segment, size))
+                    data = reframed([*contents_of(head), *contents])
+                    size = len(data)
                     file = place / f"{life.number}-{segment}.wlj"
-                    file.write_bytes(head + b"".join(blocks))
+                    file.write_bytes(data)
 
-    def header(self, node: str, life: int, segment: int) -> JournalHeader:
+    def header(
+        self, node: str, life: int, segment: int, before: int | None
+    ) -> JournalHeader:
         origin = self.system.origin
         return JournalHeader(
             version=VERSION,
@@ -256,6 +262,7 @@ class Scribe:
             run="simulated",
             seed=0,
             source=None if origin is None else origin.source,
+            before=before,
         )
 
 

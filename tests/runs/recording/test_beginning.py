@@ -225,7 +225,7 @@ def test_damage_is_a_gap_up_to_the_next_segment():
         replay_recording(folder, system)
     found = replay_recording(folder, system, partial=True)
     assert found.divergence is None
-    assert "is not the end of the journal" in found.nodes[1].gaps[0]
+    assert "goes on behind it" in found.nodes[1].gaps[0]
     assert found.nodes[1].torn == 0
 
 

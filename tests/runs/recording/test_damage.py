@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 import zstandard
 from tests.runs.recording import rounds
 from tests.runs.recording.simulated import record
+from tests.trace.journal.reframed import contents_of, raw_blocks, reframed
 
 import worldline as wl
 from worldline.runs.recording.replay import replay_recording
-from worldline.trace.journal.segments import MAGIC, frame_block
+from worldline.trace.journal.framing import MAGIC
 
 SYSTEM = rounds.system(properties=[])
 
@@ -36,10 +38,7 @@ def last_of(folder: Path, node: str) -> Path:
 
 def last_block(data: bytes) -> int:
     """Return where the last block of a segment begins."""
-    at = len(MAGIC)
-    while (behind := at + 8 + int.from_bytes(data[at : at + 4], "big")) < len(data):
-        at = behind
-    return at
+    return len(data) - len(raw_blocks(data)[-1])
 
 
 def test_wherever_its_last_block_is_cut_a_journal_is_replayed_up_to_there(folder: Path):
@@ -66,6 +65,56 @@ def test_whichever_bit_of_its_last_block_is_another_only_that_is_lost(folder: Pa
         assert found.divergence is None
         assert found.nodes[2].torn > 0
         assert "bytes at the end of its journal are torn" in str(found)
+
+
+def otherwise(blocks: list[bytes], number: int) -> Iterator[list[bytes]]:
+    """Yield blocks with one there twice, gone, behind the next one, and at the end."""
+    one, rest = blocks[number], [*blocks[:number], *blocks[number + 1 :]]
+    yield [*blocks[:number], one, *blocks[number:]]
+    yield rest
+    if number < len(rest):
+        yield [*rest[: number + 1], one, *rest[number + 1 :]]
+    yield [*blocks, one]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["1-0.wlj", "1-1.wlj", "1-3.wlj"])
+def test_whichever_block_is_there_twice_gone_or_moved_no_run_is_made_up(
+    folder: Path, which: str
+):
+    journal = folder / "b" / which
+    is_last = journal == last_of(folder, "b")
+    assert is_last == (which == "1-3.wlj")
+    data, whole = journal.read_bytes(), replayed(folder)
+    blocks = raw_blocks(data)
+    for number in range(1, len(blocks)):
+        for others in otherwise(blocks, number):
+            journal.write_bytes(MAGIC + b"".join(others))
+            if not is_last:
+                with pytest.raises(wl.InputError, match=which):
+                    replayed(folder)
+                continue
+            try:
+                found = replayed(folder)
+            except wl.InputError:
+                continue
+            assert found.nodes[1].torn or others == blocks[:-1]
+            assert found.divergence is None
+            assert found.events <= whole.events
+
+
+def test_a_segment_without_its_end_is_told_and_partly_read(folder: Path):
+    journal = folder / "b" / "1-1.wlj"
+    data = journal.read_bytes()
+    cut = data[: last_block(data)]
+    journal.write_bytes(cut)
+    said = f"1-1.wlj has {len(cut):,} bytes, and had {len(data):,} when the next"
+    with pytest.raises(wl.InputError, match=said):
+        replayed(folder)
+    found = replayed(folder, partial=True)
+    assert found.divergence is None
+    (gap,) = found.nodes[1].gaps
+    assert said in gap
 
 
 def test_swapped_segments_are_told(folder: Path):
@@ -95,12 +144,9 @@ def test_a_segment_of_another_node_among_those_of_one_is_told(folder: Path):
 
 def with_header(journal: Path, **changes: Any) -> None:
     """Change the header of a segment."""
-    data = journal.read_bytes()
-    at = len(MAGIC)
-    length = int.from_bytes(data[at : at + 4], "big")
-    header = json.loads(data[at + 8 : at + 8 + length])
-    content = json.dumps({**header, **changes}).encode()
-    journal.write_bytes(MAGIC + frame_block(content) + data[at + 8 + length :])
+    header, *contents = contents_of(journal.read_bytes())
+    said = json.dumps({**json.loads(header), **changes}).encode()
+    journal.write_bytes(reframed([said, *contents]))
 
 
 def test_a_segment_and_a_journal_of_another_run_are_told(folder: Path):
@@ -121,8 +167,8 @@ def test_a_journal_of_other_messages_is_told(folder: Path):
 
 
 def test_an_unknown_version_is_refused_with_advice(folder: Path):
-    with_header(folder / "a" / "1-0.wlj", version=3)
-    with pytest.raises(wl.InputError, match="version 3; known are 1 and 2") as refused:
+    with_header(folder / "a" / "1-0.wlj", version=4)
+    with pytest.raises(wl.InputError, match="version 4; known are 1 to 3") as refused:
         replayed(folder)
     assert refused.value.remedy == "read it with the worldline that recorded it"
 

@@ -6,13 +6,13 @@ import gc
 import random
 import resource
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.runs.recording.simulated import record, scribe_of
+from tests.trace.journal.reframed import contents_of, reframed
 
 import worldline as wl
 from worldline.deploy.recovery import restore
@@ -21,7 +21,6 @@ from worldline.runs.recording.replay import replay_recording
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.messagepack import pack, unpack
 from worldline.trace.journal.reading import read_node
-from worldline.trace.journal.segments import MAGIC, frame_block
 from worldline.trace.json_checks import Malformed
 
 TOLD: list[str] = []
@@ -149,27 +148,20 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
     return bytes(content)
 
 
-def blocks_of(data: bytes) -> Iterator[bytes]:
-    """Yield the contents of the blocks of a segment."""
-    at = len(MAGIC)
-    while at < len(data):
-        length = int.from_bytes(data[at : at + 4], "big")
-        yield data[at + 8 : at + 8 + length]
-        at += 8 + length
-
-
 def with_checksums(rng: random.Random, data: bytes) -> bytes:
     """Return a segment of which some blocks are others, all whole, in whatever order."""
-    blocks = list(blocks_of(data))
+    header, *blocks = contents_of(data)
     for _ in range(rng.choice((1, 1, 2))):
-        at = rng.randrange(len(blocks))
-        if rng.random() < 0.7:
+        at = rng.randrange(-1, len(blocks))
+        if at < 0:
+            header = mutated(rng, header)
+        elif rng.random() < 0.7:
             blocks[at] = mutated(rng, blocks[at])
         elif rng.random() < 0.5 and len(blocks) > 1:
             del blocks[at]
         else:
             blocks.insert(at, rng.choice(blocks))
-    return MAGIC + b"".join(map(frame_block, blocks))
+    return reframed([header, *blocks])
 
 
 WORDS = ("", "tick", "seen", "kept", "data.value", "names", "x", "lost", "blocked")
@@ -215,9 +207,9 @@ def changed(rng: random.Random, tree: list[Any]) -> list[Any]:
 
 def other_values(rng: random.Random, data: bytes) -> bytes:
     """Return a segment with turns that have other values somewhere."""
-    blocks = list(blocks_of(data))
+    header, *blocks = contents_of(data)
     for _ in range(rng.choice((1, 1, 2, 5))):
-        at = rng.randrange(1, len(blocks))
+        at = rng.randrange(len(blocks))
         turn = unpack(blocks[at])
         if turn[2]:
             turn[2] = changed(rng, turn[2])
@@ -225,7 +217,7 @@ def other_values(rng: random.Random, data: bytes) -> bytes:
             note = [rng.randrange(13), 0, rng.choice(FATES), "put off"]
             turn[2].append(note if rng.random() < 0.5 else [6, 0, [1, 0], None, [0]])
         blocks[at] = pack(turn)
-    return MAGIC + b"".join(map(frame_block, blocks))
+    return reframed([header, *blocks])
 
 
 def frames(rng: random.Random, count: int) -> None:

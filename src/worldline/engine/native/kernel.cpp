@@ -57,7 +57,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 18; }
+int32_t wl_interface() { return 19; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -357,14 +357,18 @@ int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* argume
 }
 
 // Write the block of a turn to the file of a journal and return how long it is; or the number
-// of an error, negative. It is made of packets, or of the list of its records. There must be
-// room for 64 bytes, and three times the size of what it is made of.
+// of an error, negative. It is made of packets, for which there must be room for 64 bytes and
+// three times their size; or of the list of its records, in which bytes may stand for others.
 int32_t wl_journal_packets(JournalFile* journal, const uint8_t* packets, int32_t size) {
-    return write_journal_block(*journal, false, packets, static_cast<size_t>(size));
+    return write_packets(*journal, packets, static_cast<size_t>(size));
 }
 
 int32_t wl_journal_records(JournalFile* journal, const uint8_t* records, int32_t size) {
-    return write_journal_block(*journal, true, records, static_cast<size_t>(size));
+    return write_records(*journal, records, static_cast<size_t>(size), false);
+}
+
+int32_t wl_journal_shared(JournalFile* journal, const uint8_t* records, int32_t size) {
+    return write_records(*journal, records, static_cast<size_t>(size), true);
 }
 
 // Returns the CRC-32 of some bytes as blocks of a journal have it; by tables alone, if that is

@@ -10,19 +10,18 @@ from pathlib import Path
 from typing import NamedTuple, final
 
 from worldline.model.errors import InputError
+from worldline.trace.journal.blocks import Block, Blocks
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.damage import DamagedJournal
+from worldline.trace.journal.framing import LARGEST_BLOCK
 from worldline.trace.journal.messagepack import unpack
 from worldline.trace.journal.records import GapRecord, JournalRecord, read
 from worldline.trace.journal.segments import (
     ABSOLUTE,
-    LARGEST_BLOCK,
-    Block,
-    Blocks,
     JournalHeader,
     SegmentFile,
     has_journals,
     node_of,
-    parse_header,
     segments,
 )
 from worldline.trace.journal.sharing import SHARED, unshare
@@ -76,11 +75,9 @@ class Incarnation:
     def header(self) -> JournalHeader | None:
         """The header of its first segment; None if that was torn."""
         if not self._headers:
-            each = self.files[0]
-            blocks = self._blocks(each, partial=True)
-            first = next(iter(blocks), None)
-            if first is not None:
-                self._headers.append(parse_header(each.path, first.content))
+            header = self._blocks(self.files[0], partial=True).header
+            if header is not None:
+                self._headers.append(header)
         return self._headers[0] if self._headers else None
 
     def turns(self, codec: Codec, *, partial: bool = False) -> Iterator[Turn]:
@@ -98,16 +95,17 @@ class Incarnation:
         """
         self.torn = 0
         first: JournalHeader | None = None
-        gap, last = "", None
+        gap, last, size = "", None, 0
         for before, each in zip((None, *self.files), self.files, strict=False):
             if before is not None and each.segment != before.segment + 1:
-                gap = _missing(each, partial=partial)
+                gap, before = _missing(each, partial=partial), None
             blocks = self._blocks(each, partial=partial)
-            head = next(iter(blocks), None)
-            if head is not None:
-                header = parse_header(each.path, head.content)
+            header = blocks.header
+            if header is not None:
                 first = first or header
                 self._check(each, header, first)
+                if before is not None and not gap:
+                    gap = _shorter(before, size, header, partial=partial)
                 if gap and last is not None:
                     yield _gap_behind(last, gap)
                     gap = ""
@@ -123,7 +121,7 @@ class Incarnation:
                         gap = ""
                     yield last
             self.torn += blocks.torn
-            gap = blocks.damage or gap
+            gap, size = blocks.damage or gap, blocks.size
         if gap and last is not None:
             yield _gap_behind(last, gap)
 
@@ -197,9 +195,22 @@ def _missing(each: SegmentFile, *, partial: bool) -> str:
     """Say that the segment before one is not there."""
     what = f"{each.path.parent} lacks the segment before {each.path.name}"
     if not partial:
-        raise InputError(
-            what, remedy="put it back, or --partial goes on behind what is missing"
-        )
+        raise DamagedJournal(what)
+    return what
+
+
+def _shorter(
+    before: SegmentFile, size: int, header: JournalHeader, *, partial: bool
+) -> str:
+    """Say that a segment has not the size that it had when the next one was begun."""
+    if header.before is None or header.before == size:
+        return ""
+    what = (
+        f"{before.path} has {size:,} bytes, and had {header.before:,} when the "
+        "next segment was begun"
+    )
+    if not partial:
+        raise DamagedJournal(what)
     return what
 
 
@@ -279,9 +290,7 @@ def _unpacked(path: Path, *, partial: bool) -> tuple[bytes, bool]:
     if not why and size > len(data):  # who reads a stream is not told that it is torn
         why = f"it is torn, with {len(data):,} of {size:,} bytes"
     if why and not partial:
-        raise InputError(
-            f"cannot unpack {path}: {why}", remedy="--partial reads up to there"
-        )
+        raise DamagedJournal(f"cannot unpack {path}: {why}")
     return bytes(data), not why
 
 

@@ -1,13 +1,15 @@
 """Segments: the files of a journal, and the blocks in them.
 
-``RECORDING/<node>/<incarnation>-<segment>.wlj``: magic, then blocks, each with its length
-and CRC-32 before it. The first block is the header, as JSON; each other one is
-MessagePack, one for each turn: ``[ns, ns, records]``, with a 2 behind them where some bytes
-stand for others (`sharing`). The times are by how much the monotonic clock has gone on since
-the turn before, and by how much the wall clock has moved against it; before the first turn of
-a segment both are 0. In version 1 they are what the two clocks showed. A closed
-segment may be compressed, as ``.wlj.zst``. A block that was torn at the very end, or is
-damaged there, ends the journal; damage before it is an error.
+``RECORDING/<node>/<incarnation>-<segment>.wlj``: magic, then blocks (`framing`). The first
+block is the header, as JSON; each other one is MessagePack, one for each turn: ``[ns, ns,
+records]``, with a 2 behind them where some bytes stand for others (`sharing`). The times are by
+how much the monotonic clock has gone on since the turn before, and by how much the wall clock has
+moved against it; before the first turn of a segment both are 0. A closed segment may be
+compressed, as ``.wlj.zst``. A block that was torn at the very end, or is damaged there, ends the
+journal; damage before it is an error (`damage`).
+
+Before version 3 a block was the same wherever it stood, and no segment said how long the one
+before it was; in version 1 times are what the two clocks showed.
 """
 
 # ruff: noqa: RUF009 -- `checked` is a field specifier, not a default
@@ -16,15 +18,13 @@ from __future__ import annotations
 
 import json
 import re
-import struct
-import zlib
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, final
 from urllib.parse import quote, unquote
 
 from worldline.model.errors import InputError
+from worldline.trace.journal.framing import MAGIC, frame_block
 from worldline.trace.json_checks import Malformed
 from worldline.trace.schema import (
     checked,
@@ -36,29 +36,16 @@ from worldline.trace.schema import (
     whole,
 )
 
-MAGIC = b"\x89WLJ\r\n\x1a\n"
-VERSION = 2
+VERSION = 3
 """Written now."""
+
+BOUND = 3
+"""The version from which blocks are bound to their places, and segments to the one before."""
 
 ABSOLUTE = 1
 """The version in which a turn has its times as they were."""
 
 SUFFIX, PACKED = ".wlj", ".wlj.zst"
-
-LARGEST_BLOCK = 64 << 20
-"""Bytes of a block: a turn is ended before it has more."""
-
-_HEAD = 8
-_HEADS = struct.Struct(">II")
-_head_at, _pack_head = _HEADS.unpack_from, _HEADS.pack
-_SCANNED = 256 << 20
-"""Bytes that are looked through for a whole block behind a damaged one."""
-
-_TURN = b"\x93"
-"""The first byte of a block's content behind the header: a list of three."""
-
-_TRIES = 1 << 20
-"""Places where one may begin, of which so many are looked at."""
 
 _NAME = re.compile(r"(\d{1,12})-(\d{1,12})\.wlj(\.zst)?")
 
@@ -89,6 +76,8 @@ class JournalHeader:
         Of the run.
     source
         A hash of the source of the system, as in the header of a trace.
+    before
+        Bytes that the segment before it has, unpacked; None if it is the first of its life.
     """
 
     version: int = checked(whole(0))
@@ -104,6 +93,7 @@ class JournalHeader:
     run: str = checked(text)
     seed: int = checked(whole(-(2**40)))
     source: str | None = checked(optional(text), later=True)
+    before: int | None = checked(optional(whole(0)), later=True)
 
 
 class SegmentFile(NamedTuple):
@@ -168,131 +158,10 @@ def nodes_in(recording: Path) -> list[str]:
     )
 
 
-def frame_block(content: bytes) -> bytes:
-    """Return a block's content with its length and its CRC-32 before it."""
-    return _pack_head(len(content), zlib.crc32(content)) + content
-
-
 def opening(header: JournalHeader) -> bytes:
     """Return the first bytes of a segment."""
     content = json.dumps(asdict(header), separators=(",", ":")).encode()
     return MAGIC + frame_block(content)
-
-
-class Block(NamedTuple):
-    """The content of a block, and the offset in the file at which the block begins."""
-
-    offset: int
-    content: bytes
-
-
-class Blocks:
-    """The blocks of one segment, the header first.
-
-    Parameters
-    ----------
-    data
-        The segment, unpacked.
-    is_last
-        Whether it is the last of its incarnation, so that its end may be torn.
-    is_short
-        Whether more should follow, which could not be read.
-    partial
-        Whether damage before the end ends it, too, as if it were the end.
-
-    Attributes
-    ----------
-    torn
-        Bytes at the end that are no whole block, once all before have been yielded.
-    damage
-        What is damaged before the end, in words; empty if nothing is.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        data: bytes,
-        *,
-        is_last: bool,
-        is_short: bool = False,
-        partial: bool,
-    ) -> None:
-        self._path = path
-        self._data = data
-        self._is_short = is_short
-        self._may_tear = is_last and not is_short
-        self._partial = partial
-        self.torn = 0
-        self.damage = ""
-        self._rest = self._whole()
-
-    def __iter__(self) -> Iterator[Block]:
-        """Go on with the block behind the last one."""
-        return self._rest
-
-    def _whole(self) -> Iterator[Block]:
-        data, at = self._data, len(MAGIC)
-        if data[: len(MAGIC)] != MAGIC:
-            if self._may_tear and MAGIC.startswith(data):
-                self.torn = len(data)
-                return
-            self._break_off(f"{self._path} is no journal")
-            return
-        while at < len(data):
-            content = _block(data, at)
-            if content is None:
-                self._end(at)
-                return
-            yield Block(at, content)
-            at += _HEAD + len(content)
-        if self._is_short:
-            self._end(at)
-
-    def _end(self, at: int) -> None:
-        if self._may_tear and not _has_block_after(self._data, at):
-            self.torn = len(self._data) - at
-            return
-        why = "goes on behind it" if self._may_tear else "is not the end of the journal"
-        self._break_off(f"{self._path} is damaged at byte {at}, and {why}")
-
-    def _break_off(self, what: str) -> None:
-        """Take note of damage that is not at the end."""
-        if not self._partial:
-            raise InputError(what, remedy="--partial reads up to there")
-        self.damage = what
-
-
-def _block(data: bytes, at: int) -> bytes | None:
-    """Return the content of the block at an offset; None if there is no whole one."""
-    begin = at + _HEAD
-    if begin > len(data):
-        return None
-    length, checksum = _head_at(data, at)
-    end = begin + length
-    if length > LARGEST_BLOCK or end > len(data) or not length:
-        return None
-    content = data[begin:end]
-    return content if zlib.crc32(content) == checksum else None
-
-
-def _has_block_after(data: bytes, at: int) -> bool:
-    """Say whether a whole block begins somewhere behind an offset."""
-    looked = tries = 0
-    found = data.find(_TURN, at + 1 + _HEAD)
-    while found >= 0:
-        offset = found - _HEAD
-        length = int.from_bytes(data[offset : offset + 4], "big")
-        if length and found + length <= len(data):
-            looked += length
-            if looked > _SCANNED:
-                return True  # nobody writes such a file by chance
-            if _block(data, offset) is not None:
-                return True
-        tries += 1
-        if tries > _TRIES:
-            return True
-        found = data.find(_TURN, found + 1)
-    return False
 
 
 def parse_header(path: Path, content: bytes) -> JournalHeader:
@@ -306,7 +175,7 @@ def parse_header(path: Path, content: bytes) -> JournalHeader:
     try:
         said: Any = json.loads(content)
         version = said["version"] if isinstance(said, dict) else None
-        if version in (ABSOLUTE, VERSION):
+        if type(version) is int and ABSOLUTE <= version <= VERSION:
             return load(JournalHeader, said)
     except (ValueError, KeyError, RecursionError, Malformed) as error:
         raise InputError(
@@ -314,6 +183,6 @@ def parse_header(path: Path, content: bytes) -> JournalHeader:
             remedy="name the folder of a recording that worldline run has made",
         ) from None
     raise InputError(
-        f"{path} is a journal of version {version!r}; known are {ABSOLUTE} and {VERSION}",
+        f"{path} is a journal of version {version!r}; known are {ABSOLUTE} to {VERSION}",
         remedy="read it with the worldline that recorded it",
     )

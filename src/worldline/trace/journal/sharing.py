@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from worldline.trace.journal.framing import LARGEST_BLOCK
 from worldline.trace.journal.messagepack import Ext, pack, unpack
 from worldline.trace.journal.records import CALLED, DELTA, RECEIVED
-from worldline.trace.journal.segments import LARGEST_BLOCK
 from worldline.trace.json_checks import Malformed
 
 SHARED = 2
@@ -94,6 +94,8 @@ def _place(sources: list[bytes], value: bytes) -> tuple[int, int] | None:
     """Return in which source some bytes stand, and where."""
     beginning = value[:_BEGINNING]
     for which, source in enumerate(sources):
+        if source is value:  # an argument of a call that a field keeps
+            return which, 0
         at = -1
         for _ in range(_TRIES):
             at = source.find(beginning, at + 1)

@@ -86,8 +86,9 @@ inline bool can_multiply() {
 
 #endif
 
-inline uint32_t crc32(const uint8_t* from, size_t size) {
-    uint32_t crc = ~uint32_t{0};
+// Returns the CRC-32 of some bytes behind others, of which that is `before`.
+inline uint32_t crc32(const uint8_t* from, size_t size, uint32_t before = 0) {
+    uint32_t crc = ~before;
 #ifdef WORLDLINE_MULTIPLIES
     const size_t whole = size - size % kCrcBytes;
     if (whole > 0 && can_multiply()) {

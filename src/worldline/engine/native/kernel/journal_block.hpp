@@ -1,7 +1,7 @@
 // The block of a turn, made and written: of messages that came in, of which nothing has to be
 // said, or of any records.
 //
-// trace/journal/segments.py says what a block is, and trace/journal/alike.py what stands for
+// trace/journal/framing.py says what a block is, and trace/journal/alike.py what stands for
 // messages that are alike. Lists, numbers and bytes are MessagePack.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "crc32.hpp"
 
 #ifndef _WIN32
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 #endif
@@ -80,16 +81,21 @@ struct UsualPacket {
 
 class JournalBlock {
   public:
-    JournalBlock(uint8_t* out, int64_t clock, int64_t offset) : out_(out) {
+    JournalBlock(uint8_t* out, uint32_t stamp, int64_t clock, int64_t offset)
+        : out_(out), stamp_(stamp) {
         at_ = out + kHead;
         *at_++ = 0x93;
         at_ = put_int(put_int(at_, clock), offset);
     }
 
-    // Returns the bytes of the block for a list of records, as MessagePack has it.
-    int64_t of_records(const uint8_t* records, size_t size) {
-        append(records, size);
-        return finish();
+    // Returns the bytes of the block that stand before a list of records, as MessagePack has it,
+    // and what may stand behind.
+    int64_t before_records(const uint8_t* records, size_t size, const uint8_t* end, size_t more) {
+        if (more > 0) out_[kHead] += 1;  // a list with one more
+        const size_t times = static_cast<size_t>(at_ - out_) - kHead;
+        const uint32_t crc = crc32(records, size, crc32(out_ + kHead, times));
+        put_head(times + size + more, crc32(end, more, crc));
+        return static_cast<int64_t>(kHead + times);
     }
 
     // Returns the bytes of the block for some packets; -1 if they are none.
@@ -179,12 +185,16 @@ class JournalBlock {
 
     int64_t finish() {
         const size_t size = static_cast<size_t>(at_ - out_) - kHead;
-        put_big_endian(out_, size, 4);
-        put_big_endian(out_ + 4, crc32(out_ + kHead, size), 4);
+        put_head(size, crc32(out_ + kHead, size));
         return static_cast<int64_t>(kHead + size);
     }
 
+    void put_head(size_t size, uint32_t crc) {
+        put_big_endian(put_big_endian(out_, size, 4), crc ^ stamp_, 4);
+    }
+
     uint8_t* out_;
+    uint32_t stamp_;
     uint8_t* at_;
     uint8_t* record_ = nullptr;  // of messages that are alike
     uint64_t records_ = 0, alike_ = 0;
@@ -194,11 +204,16 @@ class JournalBlock {
 };
 
 // The file of a journal, as the Python side has it, too: what its clocks showed at the end of
-// the turn before, where blocks are made, and its number.
+// the turn before, where blocks are made, its number, the CRC-32 of its header, and its size.
 struct JournalFile {
     int64_t clock, offset;
     uint8_t* room;
     int32_t number;
+    uint32_t salt;
+    int64_t size;
+
+    // What binds a block to its place at the end.
+    uint32_t stamp() const { return static_cast<uint32_t>(size) * 0x9e3779b1U ^ salt; }
 };
 
 #ifndef _WIN32
@@ -216,30 +231,76 @@ constexpr clockid_t kMonotonic = CLOCK_UPTIME_RAW;  // as Python has it
 constexpr clockid_t kMonotonic = CLOCK_MONOTONIC;
 #endif
 
-// Writes the block of a turn: of packets, or of a list of records. Returns how long it is; or
-// the number of an error, negative: then a part of it may have been written.
-inline int32_t write_journal_block(JournalFile& journal, bool is_list, const uint8_t* bytes,
-                                   size_t size) {
-    const int64_t clock = nanoseconds(kMonotonic), offset = nanoseconds(CLOCK_REALTIME) - clock;
-    JournalBlock block(journal.room, clock - journal.clock, offset - journal.offset);
-    const int64_t length = is_list ? block.of_records(bytes, size) : block.of_packets(bytes, size);
-    if (length < 0) return -EINVAL;
-    journal.clock = clock;
-    journal.offset = offset;
-    const uint8_t* const end = journal.room + length;
-    for (const uint8_t* at = journal.room; at != end;) {
-        const ssize_t written = ::write(journal.number, at, static_cast<size_t>(end - at));
-        if (written < 0 && errno != EINTR) return -errno;
-        if (written > 0) at += written;
+// A journal whose present turn ends now.
+class TurnEnd {
+  public:
+    explicit TurnEnd(JournalFile& journal) : journal_(journal) {}
+
+    JournalBlock block() const {
+        return {journal_.room, journal_.stamp(), clock_ - journal_.clock, offset_ - journal_.offset};
     }
-    return static_cast<int32_t>(length);
+
+    // Writes some pieces as a block. Returns how long it is; or the number of an error, negative:
+    // then a part of it may have been written.
+    int32_t write(iovec* pieces, int count) {
+        journal_.clock = clock_;
+        journal_.offset = offset_;
+        int64_t length = 0;
+        for (int at = 0; at < count; ++at) length += static_cast<int64_t>(pieces[at].iov_len);
+        while (count > 0) {
+            const ssize_t written =
+                count > 1 ? ::writev(journal_.number, pieces, count)
+                          : ::write(journal_.number, pieces->iov_base, pieces->iov_len);
+            if (written < 0 && errno != EINTR) return -errno;
+            for (auto left = static_cast<size_t>(written < 0 ? 0 : written); count > 0;) {
+                if (left < pieces->iov_len) {
+                    pieces->iov_base = static_cast<uint8_t*>(pieces->iov_base) + left;
+                    pieces->iov_len -= left;
+                    break;
+                }
+                left -= pieces->iov_len;
+                ++pieces;
+                --count;
+            }
+        }
+        journal_.size += length;
+        return static_cast<int32_t>(length);
+    }
+
+  private:
+    JournalFile& journal_;
+    const int64_t clock_ = nanoseconds(kMonotonic);
+    const int64_t offset_ = nanoseconds(CLOCK_REALTIME) - clock_;
+};
+
+// Writes the block of a turn of packets; see `TurnEnd::write`.
+inline int32_t write_packets(JournalFile& journal, const uint8_t* packets, size_t size) {
+    TurnEnd turn(journal);
+    const int64_t length = turn.block().of_packets(packets, size);
+    if (length < 0) return -EINVAL;
+    iovec whole{journal.room, static_cast<size_t>(length)};
+    return turn.write(&whole, 1);
+}
+
+// Writes the block of a turn of records without copying them, where some bytes may stand for
+// others (trace/journal/sharing.py); see `TurnEnd::write`.
+inline int32_t write_records(JournalFile& journal, const uint8_t* records, size_t size,
+                             bool is_shared) {
+    TurnEnd turn(journal);
+    uint8_t shared = 2;
+    const size_t more = is_shared ? 1 : 0;
+    const int64_t before = turn.block().before_records(records, size, &shared, more);
+    iovec pieces[] = {{journal.room, static_cast<size_t>(before)},
+                      {const_cast<uint8_t*>(records), size},
+                      {&shared, more}};
+    return turn.write(pieces, is_shared ? 3 : 2);
 }
 
 #else
 
-inline int32_t write_journal_block(JournalFile&, bool, const uint8_t*, size_t) {
-    return -ENOSYS;
-}
+inline int32_t write_packets(JournalFile&, const uint8_t*, size_t) { return -ENOSYS; }
+
+inline int32_t write_records(JournalFile&, const uint8_t*, size_t, bool) { return -ENOSYS; }
 
 #endif
 
