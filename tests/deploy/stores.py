@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import signal
 from collections.abc import Callable, Iterator
@@ -104,3 +105,12 @@ def small_disk() -> Iterator[Callable[[int], None]]:
     yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
     signal.signal(signal.SIGXFSZ, handler)
+
+
+async def synced(writer: JournalWriter) -> None:
+    """Wait until what is written is on the disk."""
+    wait = writer.disk.awaited(leaves=True)
+    assert wait > 0
+    async with asyncio.timeout(5):
+        while writer.disk.ended < wait:
+            await asyncio.sleep(0.001)

@@ -22,6 +22,7 @@ from tests.deploy.stores import (
     read,
     records,
     small_disk,
+    synced,
     written,
 )
 
@@ -286,15 +287,6 @@ def test_what_is_no_journal_is_refused_or_torn(tmp_path: Path, data: bytes) -> N
             read(tmp_path)
     else:
         assert read(tmp_path) == []
-
-
-async def synced(writer: JournalWriter) -> None:
-    """Wait until what is written is on the disk."""
-    wait = writer.disk.awaited(leaves=True)
-    assert wait > 0
-    async with asyncio.timeout(5):
-        while writer.disk.ended < wait:
-            await asyncio.sleep(0.001)
 
 
 @pytest.mark.parametrize("sync", ["durable", "always", "never"])

@@ -19,6 +19,7 @@ from tests.deploy.stores import (
     read,
     records,
     small_disk,
+    synced,
 )
 from tests.trace.journal.reframed import contents_of, raw_blocks, reframed
 
@@ -55,9 +56,8 @@ def write_all_kinds(place: Path) -> Path:
             writer.commit_received([large])  # too much for it
             kept = {"kept": {"k": LARGE}, "seen": number}
             writer.records = [ReceivedRecord(large), DeltaRecord(0, kept, 0)]
-            wait = writer.commit(durable=True)  # with what stands for bytes
-            assert wait is not None
-            await wait
+            writer.commit(durable=True)  # with what stands for bytes
+            await synced(writer)
 
     asyncio.run(write())
     writer.close("done")
