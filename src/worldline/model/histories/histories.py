@@ -41,9 +41,9 @@ Configurations: TypeAlias = frozenset[Configuration]
 """A state of the object, with the results of operations in flight that led to it."""
 
 _NOT_AWAITED = (
-    "report an operation once, with the client that waits for it; a duplicate or a late "
-    "reply that the client ignores is no response, and in one step responses precede "
-    "invocations"
+    "report an operation once, with the client that waits for it; a duplicate, a late "
+    "reply that the client ignores, and one that is dropped (step.event.kind is not "
+    "wl.Kind.DELIVER) are no responses, and in one step responses precede invocations"
 )
 _WENT_ON = (
     "a retry is the same operation: report it once. A client that gives up and goes on "
