@@ -67,6 +67,6 @@ def _named(function: types.FunctionType, names: frozenset[str]) -> Iterator[Any]
 
 def _is_users(value: Any) -> bool:
     """Say whether this is a function that was not written to make Worldline."""
-    module = str(getattr(value, "__module__", ""))
-    ours = module.startswith("worldline.") and not module.startswith("worldline.zoo")
-    return callable(value) and not ours
+    package, *rest = str(getattr(value, "__module__", "")).split(".")
+    is_ours = package == "worldline" and rest[:1] != ["zoo"]
+    return callable(value) and not is_ours
