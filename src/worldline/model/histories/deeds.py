@@ -20,7 +20,7 @@ LastCompleted: TypeAlias = tuple[tuple[Client, int], ...]
 
 Completed: TypeAlias = tuple[LastCompleted, Any, Any]
 InFlight: TypeAlias = tuple[LastCompleted, Any]
-Record: TypeAlias = tuple[Client, tuple[Completed, ...], InFlight | None]
+Doings: TypeAlias = tuple[Client, tuple[Completed, ...], InFlight | None]
 
 
 @final
@@ -68,7 +68,7 @@ class ClientRecord(  # noqa: SLOT001 - a tuple has no room for slots of its own
         return self._keyed(record, key)
 
     @classmethod
-    def _keyed(cls, record: Record, key: Frozen) -> ClientRecord:
+    def _keyed(cls, record: Doings, key: Frozen) -> ClientRecord:
         made = cls(record)
         made.key = key
         made._hash = tuple.__hash__(made)
