@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +44,30 @@ def test_its_commands_print_what_it_shows(tmp_path: Path):
         printed = run(command.line, tmp_path)
         rough = roughly(f"{command.shown}."), roughly(f"{printed}.")  # one may be empty
         assert agrees(*rough), f"$ {command.line}\n{printed}"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl")
+def test_a_node_answers_what_it_asks_with_curl(tmp_path: Path):
+    pytest.importorskip("uvicorn")
+    (tmp_path / "tickets.py").write_text(blocks("python", PAGE)[0])
+    (script,) = blocks("sh", PAGE)
+    words = ["run", "tickets.py", "--seconds", "60", "--control", "0"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "worldline", *words], cwd=tmp_path
+    ) as running:
+        try:
+            file = tmp_path / "worldline-out/tickets-run/control-ann.url"
+            while not file.exists():
+                assert running.poll() is None
+                time.sleep(0.05)
+            printed = run(
+                script.replace("curl ", "curl -sS ").replace("\n", ";"), tmp_path
+            )
+        finally:
+            running.terminate()
+    assert '"class": "Customer"' in printed
+    assert '"call": "draw", "answer": null' in printed
 
 
 def test_it_names_flags_that_there_are():

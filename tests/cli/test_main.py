@@ -102,6 +102,10 @@ def test_the_help_imports_nothing_heavy(option: str, tmp_path: Path):
             ["show", "lock-run", "lock.py"],
             "unrecognized arguments: lock.py (did you mean --target lock.py?)",
         ),
+        (
+            ["query", "lock-run", "lock.py:small", "SELECT 1"],
+            "unrecognized arguments: SELECT 1 (did you mean --target lock.py:small?)",
+        ),
         (["zoo"], "required: VERB; see 'worldline zoo --help'"),
         (["replay"], "required: TRACE"),
         (["show", "x.wl", "--dot", "--mermaid"], "not allowed with argument --dot"),

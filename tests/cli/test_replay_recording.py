@@ -69,6 +69,16 @@ def test_parameters_that_are_not_those_of_the_recording_are_told_first(
     assert other in "".join(capsys.readouterr())
 
 
+def test_the_parameters_of_a_recording_are_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    record(tmp_path / "small", open_system("zoo:paxos", {"size": "2"}), seconds=5)
+    assert main(["debug", "small", "-c", "info"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("zoo:paxos is loaded with -p size=2, as small says") == 1
+    assert said.count("is loaded with") == 1
+
+
 def test_a_recording_is_shown_debugged_and_asked_and_no_file_is_written(
     capsys: pytest.CaptureFixture[str],
 ):

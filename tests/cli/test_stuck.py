@@ -158,6 +158,52 @@ def _is_there(process: int) -> bool:
     return said.rpartition(")")[2].split()[0] != "Z"
 
 
+ENDLESSLY = """\
+import pathlib
+import worldline as wl
+
+(A,) = wl.ids("a")
+
+@wl.node
+class Clock:
+    count: int = 0
+
+    @wl.call
+    def tick(self, ctx):
+        self.count += 1
+
+@wl.safety
+def small(view):
+    if view[A].count == 2000:
+        pathlib.Path("begun").touch()
+    return view[A].count >= 0
+
+def system():
+    return wl.System({A: Clock()}, workload=[wl.whenever(Clock.tick)],
+                     properties=[small], name="clock")
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_search_that_is_terminated_prints_what_it_learned(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "clock.py").write_text(ENDLESSLY)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "worldline", "check", "clock.py"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.Signals[name])
+    out, _ = process.communicate(timeout=60)
+    assert "clock: UNKNOWN (bound: interrupted)" in out
+    assert process.returncode in (-signal.Signals[name], 128 + signal.Signals[name])
+
+
 def test_it_can_be_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:
     process = begin(tmp_path, "check", "endless.py")
     time.sleep(0.5)

@@ -211,3 +211,11 @@ def test_what_a_deployed_system_cannot_meet_is_refused(text: str, said: str):
 def test_a_spared_node_can_be_killed_if_it_is_named():
     nodes, _ = befallen("at 1s crash c")
     assert nodes.noted == [(1, "crash", C)]
+
+
+@pytest.mark.parametrize(("seconds", "awaited"), [(2.5, ("a",)), (3.5, ())])
+def test_who_is_on_the_way_back_at_the_end_is_known(
+    seconds: float, awaited: tuple[str, ...]
+):
+    _, forecast = befallen("at 2s reset a, every 9s heal", seconds)
+    assert forecast.awaited == awaited

@@ -5,6 +5,7 @@ import doctest
 import pytest
 from tests.lineage.broadcast import Broadcast
 
+import worldline as wl
 from worldline.injection.scope import Crash, Delay, FaultSet, Loss, Scope
 from worldline.injection.subject import Run, SentMessage
 from worldline.lineage.explaining import cause, explained, lines, phrases, timeline
@@ -156,3 +157,39 @@ def test_lines_are_wrapped_at_words_or_after_commas_and_commands_stay_whole():
     names = ",".join(f"replica{n}" for n in range(20))
     assert max(map(len, wrapped(f"  nodes {names}"))) <= WIDTH
     assert wrapped("x" * 100) == ["x" * 100]
+
+
+@wl.message
+class Counts:
+    of: wl.FrozenMap[str, int]
+
+
+@wl.node
+class Teller:
+    heard: bool = False
+
+    @wl.start
+    def begin(self, ctx: wl.Context) -> None:
+        if ctx.me == ctx.nodes[0]:
+            ctx.set_timer(Teller.tell, after=1.0)
+
+    @wl.timer
+    def tell(self, ctx: wl.Context) -> None:
+        ctx.send(ctx.nodes[1], Counts(wl.FrozenMap({"tea": 3})))
+
+    @wl.on(Counts)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Counts) -> None:
+        self.heard = True
+
+
+@wl.liveness
+def the_second_hears(view: wl.View) -> bool:
+    return bool(view[view.nodes[1]].heard)
+
+
+def test_messages_are_written_as_in_traces():
+    tellers = {node: Teller() for node in wl.ids("a", "b")}
+    system = wl.System(tellers, properties=[the_second_hears], name="tellers")
+    said = str(wl.find_faults(system, eot=4, eff=3, traces=False))
+    assert "Counts(of={'tea': 3})" in said
+    assert "FrozenMap" not in said

@@ -223,14 +223,10 @@ def nothing_is_under_way(view: wl.View) -> bool:
 
 
 @ENGINES
-@pytest.mark.parametrize(
-    ("restarts", "verdict"), [(1, wl.Verdict.HOLDS), (0, wl.Verdict.VIOLATED)]
-)
-def test_what_can_be_lost_at_a_crashed_node_will_be(
-    restarts: int, verdict: wl.Verdict, engine: Any
-):
-    """It is no fault, so it is owed; where the node is gone, the message stays."""
+@pytest.mark.parametrize("restarts", [0, 1])
+def test_what_can_be_lost_at_a_crashed_node_will_be(restarts: int, engine: Any):
+    """It is no fault, so it is owed."""
     system = boxes(crashes=1, restarts=restarts)
     system.properties = (nothing_is_under_way,)
     report = wl.check(system, engine=engine, traces=False)
-    assert report.verdict is verdict
+    report.expect_holds()

@@ -132,7 +132,8 @@ class Oracle:
         self, state: State, index: int, *, charge: bool
     ) -> Iterator[wl.Event]:
         node, status = self.system.ids[index], state.nodes[index].status
-        returns = status == "down" and self.affords(state, "restarts", charge=charge)
+        told = self.system.shows_mail or self.affords(state, "restarts", charge=charge)
+        returns = status == "down" and told
         for event in state.wire.next(node, up=status == "up", returns=returns):
             side = state.cut or frozenset()
             apart = (event.node in side) != (event.peer in side)

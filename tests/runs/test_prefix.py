@@ -234,7 +234,9 @@ def test_a_run_that_goes_otherwise_now_is_refused(monkeypatch: pytest.MonkeyPatc
     changed.prologue = (wl.events.call(a, Asker.ask),)
     monkeypatch.setattr(changed, "workload", ())
     monkeypatch.setattr(changed, "scripts", [[], []])
-    with pytest.raises(wl.InputError, match=r"at step 1, call ask.* it happened, now"):
+    with pytest.raises(
+        wl.InputError, match=r"at step 1, call ask.*, happened, and now"
+    ):
         wl.check(changed, from_=file)
 
 

@@ -192,6 +192,8 @@ class Plan:
     struck: int
     severs: bool
     begun: tuple[int, ...]
+    asks: bool
+    """Whether a property asks for messages, and so sees those to a node that is gone."""
 
     def build(self) -> wl.System:
         """The system; its prologue is drawn from what could happen, budgets or not."""
@@ -224,7 +226,7 @@ class Plan:
             workload=[
                 wl.script(ids[0], [wl.invoke(Machine.ask, n) for n in self.calls])
             ],
-            properties=[modes_differ, few_marks, kept_is_small],
+            properties=[modes_differ, few_marks, *([kept_is_small] * self.asks)],
             prologue=prologue,
             **options,
         )
@@ -288,6 +290,7 @@ plans = st.builds(
     begun=st.one_of(
         st.just(()), st.lists(st.integers(0, 50), min_size=1, max_size=5).map(tuple)
     ),
+    asks=st.booleans(),
 )
 
 

@@ -36,8 +36,8 @@ examples:
   worldline check lock.py --from run.wl:12
   worldline check lock.py --until "view[a].held" --until "not view[a].held"
 
-A depth counts the states on a path, the initial one included. Ctrl-C ends a search
-and prints what it learned. Exit codes: 0 HOLDS, 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
+A depth counts the states on a path, the initial one included. Ctrl-C or SIGTERM ends a
+search, which prints what it learned. Exit codes: 0 HOLDS, 1 VIOLATED, 2 bad usage, 3 UNKNOWN.
 """
 
 

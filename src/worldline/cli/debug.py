@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import io
 import sys
 from collections.abc import Iterable
@@ -20,6 +19,9 @@ from worldline.model.errors import InternalError, WorldlineError
 
 if TYPE_CHECKING:
     from worldline.debug.session import Session
+    from worldline.model.system import System
+    from worldline.trace.format import StrPath
+    from worldline.trace.records import Header
 
 SUMMARY = "walk through a recorded run, forward and back"
 
@@ -89,11 +91,13 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.debug.opening import open_session
 
     given = assignments(arguments.parameters)
+    made: set[Path] = set()
+    """The traces that are made of recordings, of which all is told already."""
 
     with contextlib.ExitStack() as stack:
 
         def traced(place: Path) -> Path:
-            return stack.enter_context(
+            file = stack.enter_context(
                 as_trace(
                     "debug",
                     place,
@@ -103,11 +107,19 @@ def run(arguments: argparse.Namespace) -> int:
                     predicates=arguments.predicates,
                 )
             )
+            made.update({file} - {place})
+            return file
+
+        def load(place: StrPath, header: Header) -> System:
+            targets, is_told = arguments.targets, Path(place) in made
+            return load_of_trace(
+                "debug", targets, given, place, header, is_told=is_told
+            )
 
         session = open_session(
             traced(arguments.trace),
             None if arguments.beside is None else traced(arguments.beside),
-            load=functools.partial(load_of_trace, "debug", arguments.targets, given),
+            load=load,
             partial=arguments.partial,
             predicates=arguments.predicates,
             report=_report,

@@ -15,6 +15,7 @@ from worldline.cli.options import (
     given,
 )
 from worldline.cli.shortening import add_minimize, shortened
+from worldline.cli.termination import ended_by_termination
 
 if TYPE_CHECKING:
     from worldline.lineage.explaining.report import FaultsReport
@@ -93,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.targets, parameters, options.nodes, options.properties
     )
     _command.begin()
-    with held(), watched():
+    with ended_by_termination(as_keys=True), held(), watched():
         with shown_faults(target.name) as progress:
             report = answer(target, FaultOptions.of(**told, progress=progress))
         if arguments.minimize:

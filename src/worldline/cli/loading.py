@@ -49,8 +49,15 @@ def load_of_trace(
     place: StrPath,
     header: Header,
     how: How | None = None,
+    *,
+    is_told: bool = False,
 ) -> System:
     """Load the system of a trace, and tell the parameters that the file gives it.
+
+    Parameters
+    ----------
+    is_told
+        Whether they have been told, of the recording that the trace was made from.
 
     Raises
     ------
@@ -63,7 +70,8 @@ def load_of_trace(
         return command(verb, place, hint or "TARGET")
 
     words = named(header, targets, parameters, how=how or usual)
-    _tell(words, header, parameters, place)
+    if not is_told:
+        _tell(words, header, parameters, place)
     return loaded(header, words, {**header.parameters, **parameters})
 
 

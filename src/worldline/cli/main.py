@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -68,6 +69,9 @@ BAD_INPUT = 2
 BROKEN_PIPE = 141
 """What a shell reports for a program ended by SIGPIPE."""
 
+_TARGET = re.compile(r"zoo:.|.+\.py(:\w+)?$")
+"""What can only be a target."""
+
 _DESCRIPTION = """\
 Worldline runs a distributed system, described in Python, in every order of messages,
 timers and faults that its network and fault budgets allow, and reports the runs that
@@ -111,18 +115,24 @@ class Parser(argparse.ArgumentParser):
         finally:
             self._is_within = False
         if unknown:
-            self.error(
-                f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}"
-            )
+            meant = self._meant(unknown, [*vars(parsed).values()])
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return parsed, unknown
 
-    def _meant(self, unknown: Sequence[str]) -> str:
-        """Return which flag is probably meant."""
+    def _meant(self, unknown: Sequence[str], known: Sequence[Any]) -> str:
+        """Return which flag is probably meant.
+
+        Parameters
+        ----------
+        known
+            What was taken for something else, such as the target for the SQL.
+        """
         import difflib  # for mistakes alone
 
-        is_target = unknown[0].startswith("zoo:") or ".py" in unknown[0]
-        if "--target" in self._option_string_actions and is_target:
-            return f" (did you mean --target {unknown[0]}?)"
+        if "--target" in self._option_string_actions:
+            for word in (unknown[0], *known):
+                if isinstance(word, str) and _TARGET.match(word):
+                    return f" (did you mean --target {word}?)"
         flag = unknown[0].partition("=")[0]
         near = difflib.get_close_matches(flag, self._option_string_actions, 1, 0.7)
         return f" (did you mean {near[0]}?)" if near and flag[:2] == "--" else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from worldline import _command
 from worldline.cli.loading import add_target, load_of_trace
 from worldline.cli.options import add_json, add_options, assignments, given
+from worldline.cli.termination import ended_by_termination
 
 SUMMARY = "make a failing run as short as it can be"
 
@@ -68,6 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     system = load_of_trace("minimize", targets, parameters, place, header)
     options = given(arguments, MinimizeOptions)
     _command.begin()
-    with held(), told(system.name, shrink_line) as progress:
+    with (
+        ended_by_termination(as_keys=True),
+        held(),
+        told(system.name, shrink_line) as progress,
+    ):
         report = minimize(place, **{**options, "system": system, "progress": progress})
         return answered(report, as_json=arguments.json)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
+from worldline.cli.termination import ended_by_termination
 from worldline.model.counts import counted
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     system = load_of_search("predict", arguments)
     _command.begin()
-    with held():
+    with ended_by_termination(as_keys=True), held():
         with shown(system.name) as progress:
             told = given(arguments, PredictOptions, system)
             report = predict(system, **told, progress=progress)

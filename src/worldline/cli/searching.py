@@ -10,6 +10,7 @@ from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
 from worldline.cli.shortening import add_minimize, begun_with, shortened
+from worldline.cli.termination import ended_by_termination
 from worldline.options.declaring import VerbOptions
 
 
@@ -36,7 +37,7 @@ def search(
 
     system = load_of_search(verb, arguments)
     _command.begin()
-    with held():
+    with ended_by_termination(as_keys=True), held():
         with shown(system.name) as progress:
             told = given(arguments, options, system)
             report = function(system, **told, progress=progress)

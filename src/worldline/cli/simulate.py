@@ -52,8 +52,8 @@ the same as a file, in TOML
   at = "90s"
   loss = 0.3                  from then on; delay = 2.0 doubles latencies
 
-Ctrl-C ends the runs and prints what was learned. Exit codes: 1 VIOLATED, 2 bad usage, 3
-UNKNOWN.
+Ctrl-C or SIGTERM ends the runs and prints what was learned. Exit codes: 1 VIOLATED,
+2 bad usage, 3 UNKNOWN.
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from types import FrameType
 
@@ -17,11 +18,17 @@ SIGNALS = [
 
 
 @contextlib.contextmanager
-def ended_by_termination() -> Iterator[None]:
+def ended_by_termination(*, as_keys: bool = False) -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the block first, and then the process.
 
     The first is raised in the block as KeyboardInterrupt, so that it ends what it has
     begun. One that is ignored, as under ``nohup``, stays so.
+
+    Parameters
+    ----------
+    as_keys
+        Whether it comes to the block as Ctrl-C itself, for one that holds that back
+        until it has printed what it learned.
     """
     if not _command.IS_COMMAND:
         yield
@@ -31,7 +38,9 @@ def ended_by_termination() -> Iterator[None]:
     def end(signum: int, frame: FrameType | None) -> None:
         if not told:
             told.append(signum)
-            raise KeyboardInterrupt
+            if not as_keys:
+                raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     before = {
         one: signal.signal(one, end)
@@ -44,4 +53,5 @@ def ended_by_termination() -> Iterator[None]:
         for one, handler in before.items():
             signal.signal(one, handler)
         if told:
+            sys.stdout.flush()
             os.kill(os.getpid(), told[0])

@@ -42,8 +42,8 @@ events in an order), pos (partial orders), delay:N (the oldest first, but N time
 (weights drawn for each run), phased:N (weights drawn for each of N phases of a run). By
 default they take turns, weighted and phased most often.
 
-Ctrl-C ends a search and prints what it learned. Exit codes: 1 VIOLATED, 2 bad usage, 3
-UNKNOWN.
+Ctrl-C or SIGTERM ends a search, which prints what it learned. Exit codes: 1 VIOLATED,
+2 bad usage, 3 UNKNOWN.
 """
 
 

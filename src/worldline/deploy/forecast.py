@@ -59,6 +59,8 @@ class Forecast:
     ----------
     befell
         Of each event that was due, whether anything came of it so far.
+    awaited
+        The nodes, by name, that were on their way back when the run ended.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Forecast:
         heapify(self._due)
         self._returning: set[asyncio.Task[None]] = set()
         self.befell: dict[WeatherEvent, bool] = {}
+        self.awaited: tuple[str, ...] = ()
 
     @property
     def may_restart(self) -> bool:
@@ -101,6 +104,7 @@ class Forecast:
             await asyncio.gather(*self._returning)
         finally:
             returning = [*self._returning]
+            self.awaited = tuple(sorted(task.get_name() for task in returning))
             for task in returning:
                 task.cancel()
             # Who ends all nodes then has to know that none is on its way back.
@@ -153,6 +157,7 @@ class Forecast:
             self._struck.crash(node)
         if one.what != "crash":
             task = asyncio.ensure_future(self._struck.restart(node))
+            task.set_name(node.name)
             self._returning.add(task)
             task.add_done_callback(self._returning.discard)
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +18,8 @@ from worldline.model.declared import Boot, Declared, Unhandled
 from worldline.model.errors import ModelError
 from worldline.model.faults import FaultBudget, Faults, Partition, all_cuts
 from worldline.model.gauges import Gauge
-from worldline.model.network import (
-    Capability,
-    Mailbox,
-    Network,
-    datagrams,
-    permits,
-)
+from worldline.model.mail_readers import read_messages
+from worldline.model.network import Capability, Mailbox, Network, datagrams, permits
 from worldline.model.node import node_type
 from worldline.model.observers import Observer, Record
 from worldline.model.prediction import refuse_other_cuts, usual_faults
@@ -246,6 +242,11 @@ class System(Declared):
         may_split = self.faults.partitions != 0 or self.faults.cuts is not None
         self.cuts = all_cuts(self.ids, self.faults.cuts) if may_split else ()
 
+    @functools.cached_property
+    def shows_mail(self) -> bool:
+        """Whether a property, by its code, may look at messages under way."""
+        return read_messages(known.predicate for known in self.properties)
+
     def replace(self, **changes: Any) -> System:
         """Return this system with other arguments, all checked anew.
 
@@ -278,11 +279,11 @@ class System(Declared):
         fewer = all(p in self.properties for p in changed.properties)
         if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
             changed.origin, changed.predicates = self.origin, self.predicates
+            changed.shows_mail = self.shows_mail
         changed.is_predicted = self.is_predicted and "faults" not in changes
         if changes.keys().isdisjoint(("nodes", "faults")):
-            changed.cuts = (
-                self.cuts
-            )  # a run may begin in a cut that its faults cannot make
+            # A run may begin in a cut that its faults cannot make.
+            changed.cuts = self.cuts
         if self.plain is not None and "workload" not in changes:
             changed.contents, changed.plain = (
                 self.contents,

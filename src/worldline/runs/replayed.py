@@ -57,9 +57,11 @@ class Divergence:
     @property
     def sentence(self) -> str:
         """All of it, in one line."""
+        where = f"at step {self.step}, {self.event}"
+        if self.what == "event":
+            return one_line(f"{where}, happened, and now {self.happened}")
         return one_line(
-            f"at step {self.step}, {self.event}, {self.what} was {self.recorded}, "
-            f"now {self.happened}"
+            f"{where}, {self.what}: recorded {self.recorded}, now {self.happened}"
         )
 
     def __str__(self) -> str:

@@ -146,8 +146,8 @@ def _conduct(system: System, network: Network, *, is_down: bool) -> Iterator[str
         ordered = Capability.ORDERED in network.capabilities
         yield "in order" if ordered else "in any order"
         if is_down:
-            comes_back = faults.restarts != 0
-            yield f"{'lost' if comes_back else 'never taken'} at a node that is down"
+            told = faults.restarts != 0 or system.shows_mail
+            yield f"{'lost' if told else 'never taken'} at a node that is down"
 
 
 def _may_be_down(system: System) -> bool:

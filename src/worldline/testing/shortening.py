@@ -23,7 +23,7 @@ from worldline.trace.records import Trace
 _MOST_LINES = 150
 """Lines of a run that are shown whole: it was made short to be read."""
 _ALL = ": these are the steps that the report has"
-_SOME = "; the report leaves some of its steps out, which are"
+_SOME = "; the report leaves some of its steps out, which are these"
 
 
 class Shortened(NamedTuple):

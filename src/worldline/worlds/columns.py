@@ -116,7 +116,8 @@ def sites(
     # Who can come back is down before, be it from the beginning on.
     stops = odd_start or system.boot == "events" or bool(may & {"crashes", "restarts"})
     # What arrives at a node that is down is lost as long as a restart is left.
-    refusing = system.loses_when_down and stops and bool(system.faults.restarts)
+    told = system.shows_mail or bool(system.faults.restarts)
+    refusing = system.loses_when_down and stops and told
     lossy = may & _budgets(kind for kind in RANKED if kind.arrives)
     losing = [Layout.BUDGET] if refusing or lossy else []
     cutting = [Layout.PARTITION] if odd_start or "partitions" in may else []

@@ -124,6 +124,31 @@ def test_a_next_life_that_is_called_off_leaves_the_watch_over_the_last_one_alone
     assert asyncio.run(main())
 
 
+@pytest.mark.skipif(os.name != "posix", reason="has no signals")
+def test_one_that_is_killed_when_it_could_begin_has_failed():
+    """Others are still starting, and what kills it comes from outside."""
+    said: list[str] = []
+
+    async def main() -> NodeProcess:
+        node = NodeProcess(A, 0, [], "0:", say=said.append, failed=lambda _: None)
+        node._process = await asyncio.create_subprocess_exec(
+            *("sh", "-c", "echo '{\"bound\": []}'; kill -9 $$"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        node._bound = asyncio.get_running_loop().create_future()
+        node._watching = asyncio.ensure_future(node._watch(node._process))
+        await node.over()
+        await node._bound
+        node.begin({})
+        return node
+
+    node = asyncio.run(main())
+    assert not node.is_up
+    assert node.counts.failure == "its process ended with SIGKILL"
+    assert said == ["a: its process ended with SIGKILL"]
+
+
 @pytest.mark.slow
 def test_a_run_may_end_while_weather_resets_a_node(tmp_path: Path):
     (tmp_path / "lone.py").write_text(SYSTEM)

@@ -18,6 +18,7 @@ from worldline.model.data.identity import ids
 from worldline.model.data.values import freeze, thaw
 from worldline.model.errors import ModelError
 from worldline.model.events import Event
+from worldline.model.histories.deeds import ClientRecord
 from worldline.model.histories.histories import (
     History,
     Linearizer,
@@ -622,3 +623,18 @@ def test_a_single_copy_register_has_the_published_states(
 
 def test_two_copies_of_a_register_are_not_linearizable():
     assert registers(2, 2)[4] > 0
+
+
+def test_records_that_have_grown_are_those_that_were_made_whole():
+    """What was in a record before is not frozen again, so that long runs stay fast."""
+    linearizer = Linearizer(register(0))
+    history: History = ()
+    for number in range(6):
+        history = linearizer.fold(history, ((), ((A, Write(number)), (B, Read()))))
+        grown = [record.key for record in history]
+        assert grown == [freeze(tuple(record)) for record in history]
+        history = linearizer.fold(history, (((A, None), (B, number)), ()))
+        for record in history:
+            whole = ClientRecord.of(*record)
+            assert (record.key, hash(record)) == (whole.key, hash(whole))
+            assert record == whole

@@ -238,4 +238,5 @@ async def run_here(
             await until_over(ending, ends, beside)
         seconds = loop.time() - began
     befell, told, error = forecast.befell, nodes.told(), ending.error
-    return RunOutcome(seconds, nodes.counts(), befell, error, told, began)
+    outcome = RunOutcome(seconds, nodes.counts(), befell, error, told, began)
+    return outcome._replace(awaited=forecast.awaited)

@@ -129,7 +129,8 @@ class NodeProcess:
     def begin(self, links: dict[str, Any]) -> None:
         """Let the life begin that is bound."""
         self.send(begin={"links": links, "positions": self.positions})
-        self._has_begun = True
+        # Somebody may have killed it while others were starting.
+        self._has_begun = self._watching is None or not self._watching.done()
 
     def send(self, **line: Any) -> None:
         """Send a line, if there is anybody to read it."""
@@ -211,10 +212,11 @@ class NodeProcess:
             code = await process.wait()
         process.stdin.close()
         self.tidy()
-        was_up, self._has_begun = self.is_up, False
+        self._has_begun = False
+        is_wanted = self._is_killed or self._is_ending
         if self._bound is not None and not self._bound.done():
             self._refuse("", f"its process ended with {_how(code)}")
-        elif was_up and not self._has_said_why(code):
+        elif not is_wanted and not self._has_said_why(code):
             self._now.failure = f"its process ended with {_how(code)}"
             self._say(f"{self.node}: {self._now.failure}")
 

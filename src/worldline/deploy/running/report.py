@@ -129,6 +129,8 @@ class RunOutcome(NamedTuple):
         What stood beside the nodes tells.
     began
         When it began, by the clock of the loop, which is that of the machine.
+    awaited
+        The nodes, by name, that weather was bringing back when it ended.
     """
 
     seconds: float
@@ -137,6 +139,7 @@ class RunOutcome(NamedTuple):
     error: Exception | None
     told: ToldBeside
     began: float = 0.0
+    awaited: tuple[str, ...] = ()
 
 
 @final

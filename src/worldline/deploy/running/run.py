@@ -177,6 +177,10 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
         for one, is_so in outcome.befell.items()
         if not is_so
     ]
+    notes += [
+        f"{name} was not up again when the run ended: its process was still starting"
+        for name in outcome.awaited
+    ]
     has_calls = any(system.scripts) or any(map(len, system.whenevers))
     if has_calls and not plan.options.rate:
         notes.append("no call of the workload was made; --rate R makes them")

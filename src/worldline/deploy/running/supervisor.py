@@ -98,7 +98,8 @@ class Supervisor:
             await asyncio.gather(*(each.end() for each in every))
         told = told_together(each.told for each in every)
         befell, error = forecast.befell, self._ending.error
-        return RunOutcome(seconds, self.counts(), befell, error, told, began)
+        outcome = RunOutcome(seconds, self.counts(), befell, error, told, began)
+        return outcome._replace(awaited=forecast.awaited)
 
     # -------------------------------------------------------------- what weather sees
 

@@ -32,6 +32,8 @@ from worldline.model.semantics.outcome import Outcome
 from worldline.model.semantics.transitions import own_events
 from worldline.model.system import System
 from worldline.runs.schedule import Steps
+from worldline.trace.json_text import show
+from worldline.trace.json_values import encode_value
 from worldline.worlds.direct import DirectWorld
 
 
@@ -62,6 +64,11 @@ class Mail:
     silenced: bool
     arrived: int | None = None
     lost: bool = False
+
+    @property
+    def text(self) -> str:
+        """The message as traces show it."""
+        return show(encode_value(self.envelope.message))
 
 
 @final

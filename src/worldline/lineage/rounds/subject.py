@@ -241,7 +241,7 @@ class RoundsSubject:
                 names[mail.src],
                 names[mail.dst],
                 mail.round,
-                repr(mail.envelope.message),
+                mail.text,
                 mail.arrived,
             )
             for mail in mails

@@ -97,7 +97,7 @@ class WatchedRun:
         """Every message; equal ones of one round are taken as one."""
         mails: dict[MailKey, Mail] = {}
         for mail in self.rounds.sent:
-            key = mail.src, mail.dst, mail.round, repr(mail.envelope.message)
+            key = mail.src, mail.dst, mail.round, mail.text
             if key not in mails or mails[key].arrived is None:
                 mails[key] = mail
         return mails

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias, final
 
 from worldline.model.data.canonical import in_order
-from worldline.model.data.content import Frozen
+from worldline.model.data.content import TUPLE, Frozen
 from worldline.model.data.values import freeze, register_sealed
 
 Client: TypeAlias = Any
@@ -20,6 +20,7 @@ LastCompleted: TypeAlias = tuple[tuple[Client, int], ...]
 
 Completed: TypeAlias = tuple[LastCompleted, Any, Any]
 InFlight: TypeAlias = tuple[LastCompleted, Any]
+Doings: TypeAlias = tuple[Client, tuple[Completed, ...], InFlight | None]
 
 
 @final
@@ -44,8 +45,32 @@ class ClientRecord(  # noqa: SLOT001 - a tuple has no room for slots of its own
         cls, client: Client, completed: tuple[Completed, ...], flying: InFlight | None
     ) -> ClientRecord:
         """Return the record of a client."""
-        made = cls((client, completed, flying))
-        made.key = freeze(tuple(made))
+        record = (client, completed, flying)
+        return cls._keyed(record, freeze(record))
+
+    # The longer a run, the longer its records: what is in one before is not frozen again.
+
+    def invoking(self, flying: InFlight) -> ClientRecord:
+        """Return the record with an operation in flight, of one that has none."""
+        client, completed, _ = self
+        _, who, done, _ = self.key
+        return self._keyed(
+            (client, completed, flying), (TUPLE, who, done, freeze(flying))
+        )
+
+    def answered(self, result: Any) -> ClientRecord:
+        """Return the record with the result of the operation in flight."""
+        client, completed, flying = self
+        assert flying is not None
+        _, who, done, begun = self.key
+        record = (client, (*completed, (*flying, result)), None)
+        key = (TUPLE, who, (*done, (*begun, freeze(result))), None)
+        return self._keyed(record, key)
+
+    @classmethod
+    def _keyed(cls, record: Doings, key: Frozen) -> ClientRecord:
+        made = cls(record)
+        made.key = key
         made._hash = tuple.__hash__(made)
         made._order = made._content = None
         return made

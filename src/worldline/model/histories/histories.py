@@ -41,9 +41,9 @@ Configurations: TypeAlias = frozenset[Configuration]
 """A state of the object, with the results of operations in flight that led to it."""
 
 _NOT_AWAITED = (
-    "report an operation once, with the client that waits for it; a duplicate or a late "
-    "reply that the client ignores is no response, and in one step responses precede "
-    "invocations"
+    "report an operation once, with the client that waits for it; a duplicate, a late "
+    "reply that the client ignores, and one that is dropped (step.event.kind is not "
+    "wl.Kind.DELIVER) are no responses, and in one step responses precede invocations"
 )
 _WENT_ON = (
     "a retry is the same operation: report it once. A client that gives up and goes on "
@@ -236,8 +236,7 @@ class Linearizer:
         """Return `history` after the operation in flight of `client` came back."""
         at = position(history, client)
         before = history[at] if at >= 0 else ClientRecord.of(client, (), None)
-        _, completed, flying = before
-        if flying is None:
+        if before[2] is None:
             raise ModelError(
                 f"observer {self._name!r}: client {client!r} got the response "
                 f"{result!r} with no operation in flight",
@@ -247,7 +246,7 @@ class Linearizer:
         key = (before, freeze(result))
         after = self._deeds.get(key)
         if after is None:
-            after = self._made(key, client, (*completed, (*flying, result)), None)
+            after = self._deeds.put(key, before.answered(result))
         return (*history[:at], after, *history[at + 1 :])
 
     def _invoked(self, history: History, client: Client, operation: Any) -> History:
@@ -268,12 +267,8 @@ class Linearizer:
         key = (before, last, freeze(operation))
         after = self._deeds.get(key)
         if after is None:
-            after = self._made(key, client, before[1], (last, operation))
+            after = self._deeds.put(key, before.invoking((last, operation)))
         return (*history[:at], after, *history[at + 1 :])
-
-    def _made(self, key: tuple[Any, ...], *record: Any) -> ClientRecord:
-        """Make the record of a client, once for all histories that it is part of."""
-        return self._deeds.put(key, ClientRecord.of(*record))
 
     def decide(self, history: History) -> bool:
         """Tell whether `history` is linearizable."""

@@ -108,8 +108,8 @@ def incoming(
 ) -> list[Event]:
     """Return what becomes of the envelopes that arrive next at `node`.
 
-    Where it is down for good they stay: whether they are lost makes no difference to
-    any node, and a state more for each would be waste.
+    Where it is down for good, and no property looks at messages, they stay: whether they
+    are lost makes no difference then, and a state more for each would be waste.
     """
     if not (up or returns):
         return []

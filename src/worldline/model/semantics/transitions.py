@@ -102,7 +102,9 @@ def arrivals(
     node = system.ids[index]
     up = hidden.status is Status.UP
     down = hidden.status is Status.DOWN
-    returns = down and system.loses_when_down and budget.allows("restarts")
+    # What never comes back can take nothing: that its mail is lost is for those who look.
+    told = system.shows_mail or budget.allows("restarts")
+    returns = down and system.loses_when_down and told
     events = [
         event
         for event in inbox.arrivals(up=up, returns=returns)

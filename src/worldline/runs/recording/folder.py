@@ -203,7 +203,7 @@ class JournalFolder:
                     f"{folder} was recorded with other nodes or messages at "
                     f"{one_line(header.node)}: {one_line(difference)}",
                     remedy="replay it with the system and parameters that it was "
-                    "recorded with",
+                    "recorded with; what its observers name is part of it",
                 )
         self._names = [node.name for node in system.ids]
         is_kept = _is_small(self._found.values())

@@ -360,6 +360,12 @@ class _Seeds:
         return row
 
 
+NO_CONFIDENCE = (
+    "not judged here: no @wl.liveness(confidence=...) says by when it should be true"
+)
+"""What is said of a liveness property that no run by a clock can violate."""
+
+
 def _ends(run: SeedTally) -> bool:
     """Say whether no other run follows: a run of its own full length ends nothing."""
     return run.violated is not None or run.bound not in (None, "events")
@@ -369,7 +375,7 @@ def _row(prop: Property, reached: int | None) -> PropertyReport:
     """Return what runs say of a property that they do not violate."""
     verdict, said = Verdict.UNKNOWN, ""
     if prop.kind is PropertyKind.LIVENESS and prop.confidence is None:
-        said = "not judged here"
+        said = NO_CONFIDENCE
     elif prop.kind is PropertyKind.SOMETIMES:
         said = "not reached in these runs"
         if reached is not None:

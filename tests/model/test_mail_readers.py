@@ -1,0 +1,154 @@
+"""What is under way to a node that is down for good, and who can tell."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Literal
+
+import pytest
+from tests import alike
+from tests.oracle import Oracle, explore
+
+import worldline as wl
+from worldline.model.mail_readers import read_messages
+
+A, B, C = wl.ids("a", "b", "c")
+
+
+@wl.message
+class Total:
+    value: int
+
+
+@wl.node
+class Counter:
+    total: int = 0
+
+    @wl.call
+    def add(self, ctx: wl.Context, amount: int) -> None:
+        self.total += amount
+        ctx.send(B, Total(self.total))
+        ctx.send(C, Total(self.total))
+
+    @wl.on(Total)
+    def copy(self, ctx: wl.Context, src: wl.NodeId, msg: Total) -> None:
+        self.total = max(self.total, msg.value)
+
+
+@wl.safety
+def all_that_came_was_seen_by_b(view: wl.View) -> bool:
+    return bool(view.messages()) or view[B].total == view[A].total
+
+
+@wl.safety
+def nothing_is_sent_to_b_when_it_is_down(view: wl.View) -> bool:
+    return view.is_up(B) or not view.messages(dst=B)
+
+
+@wl.safety
+def b_is_not_ahead(view: wl.View) -> bool:
+    return bool(view[B].total <= view[A].total)
+
+
+def system(*properties: Any, restarts: int = 0) -> wl.System:
+    return wl.System(
+        {A: Counter(), B: Counter(), C: Counter()},
+        workload=[wl.script(A, [wl.invoke(Counter.add, 5)])],
+        faults=wl.Faults(crashes=1, restarts=restarts, nodes=[B]),
+        properties=list(properties),
+        name="totals",
+    )
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+@pytest.mark.parametrize(
+    "known", [all_that_came_was_seen_by_b, nothing_is_sent_to_b_when_it_is_down]
+)
+def test_what_is_asked_at_rest_is_asked_when_a_node_is_gone(
+    known: Any, engine: Literal["native", "python"]
+):
+    report = wl.check(system(known), engine=engine, traces=False)
+    report.expect_violated(known.name)
+
+
+def test_its_run_replays(tmp_path: Any):
+    made = system(all_that_came_was_seen_by_b)
+    report = wl.check(made, out=tmp_path / "rest.wl")
+    (row,) = report.properties
+    assert row.trace is not None
+    assert wl.replay(row.trace, made).reproduced
+    fewer = system(b_is_not_ahead, all_that_came_was_seen_by_b).replace(
+        properties=[all_that_came_was_seen_by_b]
+    )
+    assert wl.replay(row.trace, fewer).reproduced
+
+
+def test_where_no_property_can_tell_no_state_is_spent_on_it():
+    plain, telling = system(b_is_not_ahead), system(all_that_came_was_seen_by_b)
+    assert wl.check(plain, traces=False).states < explore(Oracle(telling)).distinct
+    # Chosen among others, it still has the runs of the whole system.
+    both = system(b_is_not_ahead, all_that_came_was_seen_by_b)
+    some = both.replace(properties=[b_is_not_ahead])
+    found = wl.check(some, traces=False).states
+    assert found == explore(Oracle(telling)).distinct
+
+
+def test_search_and_oracle_agree():
+    made = system(b_is_not_ahead, nothing_is_sent_to_b_when_it_is_down)
+    found = wl.check(made, traces=False, keep_going=True, liveness=False)
+    assert found.states == explore(Oracle(made)).distinct
+
+
+def test_it_is_told_as_an_assumption():
+    whole = str(wl.check(system(b_is_not_ahead), traces=False))
+    assert "never taken at a node that is down" in whole
+    both = system(b_is_not_ahead, all_that_came_was_seen_by_b)
+    some = wl.check(both, properties=["b_is_not_ahead"], traces=False)
+    assert "lost at a node that is down" in str(some)
+
+
+def at_rest(view: wl.View) -> bool:
+    return not view.messages()
+
+
+def helped(view: wl.View) -> bool:
+    return at_rest(view)
+
+
+class Called:
+    def __call__(self, view: wl.View) -> bool:
+        return not view.any_message(lambda message: True)
+
+
+def enclosing(question: Any) -> Any:
+    return lambda view: all(question(view) for _ in view)
+
+
+def wrapped(question: Any) -> Any:
+    @functools.wraps(question)
+    def inner(*given: Any) -> Any:
+        return question(*given)
+
+    return inner
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        at_rest,
+        helped,
+        Called(),
+        enclosing(helped),
+        wrapped(at_rest),
+        functools.partial(at_rest),
+        lambda view: alike.__name__ != "" and not view.messages(),
+        lambda view: [n for n in view if view.messages(dst=n)] == [],
+    ],
+    ids=["itself", "helped", "called", "enclosed", "wrapped", "partial", "by", "loop"],
+)
+def test_readers_are_known_by_their_code(function: Any):
+    assert read_messages([function])
+
+
+def test_others_are_no_readers():
+    assert not read_messages([b_is_not_ahead.predicate, lambda view: view.is_up(A)])
