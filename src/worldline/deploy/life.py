@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
+from worldline.deploy.accompanied import AccompaniedExecution
 from worldline.deploy.beside import BesideLife
 from worldline.deploy.clock import HostClock
 from worldline.deploy.counts import NodeCounts
@@ -116,10 +117,8 @@ class NodeLife:
             turn=turn,
             now=now,
             seed=seed,
-            watching=watching,
             counts=counts,
             fire=self.fire,
-            rest=lambda event: self.kept.rest(PUT_OFF_S, event),
             ended=self.end,
             say=say,
         )
@@ -132,6 +131,17 @@ class NodeLife:
         self.saving = Saving(self, codec, wire, turn)
         self.is_up = True
         self.beside = BesideLife(self, wire, companions, positions)
+        self._accompanied: AccompaniedExecution | None = None
+        if watching is not None:
+            self._accompanied = AccompaniedExecution(
+                self.execution,
+                self.beside,
+                watching,
+                wire=wire,
+                turn=turn,
+                rest=lambda event: self.kept.rest(PUT_OFF_S, event),
+            )
+        self._runs = self._accompanied or self.execution
 
     # ------------------------------------------------------------- what comes to it
 
@@ -146,27 +156,29 @@ class NodeLife:
             self._now(),
         )
         self.beside.begin()
-        if self.watching is not None:
-            self._attend(self.watching)
+        if self._accompanied is not None:
+            self._attend(self._accompanied)
         kind = Kind.START if restored.durable is None else Kind.RESTART
         self._take(record, Event(kind, self.me))
 
     def receive(self, messages: Iterable[tuple[bytes, MessageFrame]]) -> None:
         """Take messages, each with its packet."""
-        messages = messages if self.watching is None else self._wire.unbroken(messages)
-        turn = self._turn
+        turn, breaking = self._turn, self._wire.breaking
         try:
-            attention, execution = self._attention, self.execution
+            attention, accompanied = self._attention, self._accompanied
             if attention is not None:
                 attention.begin(self._loop.time())
-            with execution.series:
+            with self.execution.series:
                 for packet, frame in messages:
                     if not self.is_up:
                         return
+                    if breaking and self._wire.is_breaking(frame):
+                        continue
                     self._deliver(packet, frame)
                     if turn.is_durable:
-                        turn.end_if_long(execution.unaware)
-            turn.leaving.attention = execution.unaware or turn.leaving.attention
+                        turn.end_if_long(accompanied and accompanied.unaware)
+            if accompanied is not None and accompanied.unaware is not None:
+                turn.leaving.attention = accompanied.unaware
             if turn.is_large:
                 turn.end()
         except BaseException as error:
@@ -243,14 +255,12 @@ class NodeLife:
 
     # ------------------------------------------------------------------------ inside
 
-    def _attend(self, watching: Watching) -> None:
+    def _attend(self, accompanied: AccompaniedExecution) -> None:
         """Let companions see no more of plain events than they attend to."""
-        watching.begin(self.beside)
-        attention = self._attention = watching.attention
+        attention = self._attention = accompanied.attend()
         if attention is not None:
             self._plain_on = self.kind.plain_on
             attention.arrivals = self._counts
-            self.execution.attend(attention)
 
     def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1
@@ -274,12 +284,12 @@ class NodeLife:
             execution.lamport = frame.lamport
         handler = None if frame.part else self._plain_on.get(type(message))
         if handler is not None and (attention is None or not attention.is_gated):
-            waits = execution.run(self._turn.receive(packet), handler, (src, message))
+            waits = self._runs.run(self._turn.receive(packet), handler, (src, message))
             if waits is not None:
                 self.kept.keep(packet, waits)
         else:
             event = delivery(self.me, OpenEnvelope(src, frame.part, message))
-            if execution.happen(self.beside, packet, event) is Result.WAITS:
+            if self._runs.happen(packet, event) is Result.WAITS:
                 self.kept.keep(packet, event)
         if self.kept:
             self.kept.look()
@@ -294,7 +304,7 @@ class NodeLife:
         """Run a handler of which nothing has to be asked any more."""
         try:
             with self.execution.series:
-                self.execution.run(self._turn.event(record), handler, arguments)
+                self._runs.run(self._turn.event(record), handler, arguments)
                 if answer is not None:
                     self._answer(answer)
                 if self.kept:
@@ -315,7 +325,7 @@ class NodeLife:
         result: Result | None = None
         try:
             with self.execution.series:
-                result = self.execution.happen(self.beside, record, event, put_off)
+                result = self._runs.happen(record, event, put_off)
                 if result is not Result.WAITS:
                     if answer is not None and not (result is None and self.is_up):
                         self._answer(answer)
