@@ -16,7 +16,7 @@ from worldline.model.kinds import Kind
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure, Result
 from worldline.trace.journal.records import FateRecord
-from worldline.worlds.companions import Attention, Beside, Instead
+from worldline.worlds.companions import Attention, Beside, Instead, Vet
 from worldline.worlds.undoing import Before
 
 
@@ -92,14 +92,41 @@ class AccompaniedExecution:
         Event or None
             A message that was undone, and is to come again.
         """
-        execution, before = self._execution, self._before
+        execution, before, attended = self._execution, self._before, self._attended
         result = execution.handle(handler, arguments)
         if type(result) is Failure:
             execution.fail(number, result)
-        elif before is None:
+            return None
+        if before is None or attended is None:
             execution.settle(number, result, handler.name, self._numbers)
-        else:
-            return self._pass(before, number, result, handler, arguments)
+            return None
+        attention, timers = attended.attention, self._door.timers
+        vet, expected = attention.vet, before.expected.get(handler)
+        if expected is None:
+            expected = before.expect(handler)
+        # What is idle is kept at once, as nobody asks about it.
+        idle = None if vet is None or timers else attended.idle
+        written = expected.changes(idle)
+        if written is None:
+            written = before.changes()
+        if vet is None:
+            before.renew(written, handler)
+        elif written is not idle:
+            # Who has agreed to the same fields before is asked whether that is so again.
+            is_known = not timers and type(written) is tuple
+            again = attention.again.get(written) if is_known else None
+            if again is None or not again(self._series):
+                refusal = self._vetted(attended, vet, written, arguments)
+                if refusal is not None:
+                    return self._undo(before, number, *refusal)
+            if written is expected.names:
+                expected.keep()
+            else:
+                before.renew(written, handler)
+        execution.settle(number, result, handler.name, self._numbers, written)
+        is_told = self._turn.leaving.attention is attention
+        if not is_told and (written is not attended.idle or attention.is_due):
+            self._pass_on(attended, written)
         return None
 
     def happen(
@@ -158,47 +185,19 @@ class AccompaniedExecution:
             return self._kind.on.get(type(event.payload))
         return self._kind.timers.get(event.name) if event.kind is Kind.TIMER else None
 
-    def _pass(
-        self, before: Before, number: int, result: Result, handler: Handler, given: Any
-    ) -> Event | None:
-        """Let follow what the handler of a message has done, if nobody undoes it."""
-        attended, door = self._attended, self._door
-        assert attended is not None
-        attention = attended.attention
-        vet, expected = attention.vet, before.expected.get(handler)
-        if expected is None:
-            expected = before.expect(handler)
-        # What is idle is kept at once, as nobody asks about it.
-        idle = None if vet is None or door.timers else attended.idle
-        written = expected.changes(idle)
-        if written is None:
-            written = before.changes()
-        if vet is None:
-            before.renew(written, handler)
-        elif written is not idle:
-            if not self._agrees(attention, written):
-                door.written = written
-                if attended.is_about(written, None):
-                    src, message = given
-                    refusal = vet(src, message, door, self._series)
-                    if refusal is not None:
-                        return self._undo(before, number, *refusal)
-            if written is expected.names:
-                expected.keep()
-            else:
-                before.renew(written, handler)
-        execution = self._execution
-        execution.settle(number, result, handler.name, self._numbers, written)
-        if written is not attended.idle or attention.is_due:
-            self._pass_on(attended, written)
-        return None
-
-    def _agrees(self, attention: Attention, written: Collection[str]) -> bool:
-        """Say whether who has agreed before to the same fields does so again."""
-        if self._door.timers or type(written) is not tuple:
-            return False
-        again = attention.again.get(written)
-        return again is not None and again(self._series)
+    def _vetted(
+        self,
+        attended: AttendedEvents,
+        vet: Vet,
+        written: Collection[str],
+        given: tuple[Any, ...],
+    ) -> tuple[Event, Instead] | None:
+        """Ask about a message that was handled, if it concerns who is asked."""
+        self._door.written = written
+        if not attended.is_about(written, None):
+            return None
+        src, message = given
+        return vet(src, message, self._door, self._series)
 
     def _undo(
         self, before: Before, number: int, event: Event, instead: Instead
@@ -210,6 +209,7 @@ class AccompaniedExecution:
     def _pass_on(
         self, attended: AttendedEvents, written: Collection[str] | None
     ) -> None:
+        """Have the companion told that an event has passed, if it wants to know of that."""
         before = self._before
         if before is not None and before.is_costly and attended.attention.vet is None:
             self._before = self._door.written = None  # it looks at the node by itself

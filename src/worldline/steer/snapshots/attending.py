@@ -228,8 +228,9 @@ class SnapshotAttention(Attention):
 
     def changed(self) -> None:
         """Take note that something has changed that those with ears look at."""
-        if self.unchanged is not None:
-            self.unchanged.change(self._log.number)
+        unchanged = self.unchanged
+        if unchanged is not None and unchanged.changed_at != self._log.number:
+            unchanged.change(self._log.number)
 
     def passed(self) -> None:
         self.is_due = False
