@@ -7,7 +7,7 @@ from typing import Any, final
 
 from worldline.deploy.attended import AttendedEvents
 from worldline.deploy.executing import ARRIVES, NodeExecution, PutOff
-from worldline.deploy.following import NumbersBeside
+from worldline.deploy.passing import Run, noticed, vetted
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.watching import Watching
 from worldline.deploy.wire import Wire
@@ -16,7 +16,7 @@ from worldline.model.kinds import Kind
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure, Result
 from worldline.trace.journal.records import FateRecord
-from worldline.worlds.companions import Attention, Beside, Instead, Vet
+from worldline.worlds.companions import Attention, Beside, Instead
 from worldline.worlds.undoing import Before
 
 
@@ -37,6 +37,9 @@ class AccompaniedExecution:
 
     Attributes
     ----------
+    run
+        Runs the handler of a message of which nothing has to be asked before. It is attended,
+        and no event is to be gated.
     unaware
         Is to be told that messages have passed, since nobody looks at what they change.
     """
@@ -55,10 +58,10 @@ class AccompaniedExecution:
         self._wire, self._turn, self._rest = wire, turn, rest
         self._system = execution.system
         self._kind, self._node = execution.kind, execution.node
-        self._door, self._series = execution.door, execution.series
+        self._door = execution.door
         self._before = watching.before
         self._attended: AttendedEvents | None = None
-        self._numbers: NumbersBeside | None = None
+        self.run: Run = execution.run
         self.unaware: Attention | None = None
 
     def attend(self) -> Attention | None:
@@ -70,64 +73,19 @@ class AccompaniedExecution:
         attention = self._watching.attention
         if attention is None:
             return None
-        self._attended = AttendedEvents(attention, self._door)
-        self._numbers = attention.beside
-        self._execution.following.attend(attention)
-        kind, before = self._kind, self._before
+        execution, turn, before = self._execution, self._turn, self._before
+        execution.following.attend(attention)
+        attended = self._attended = AttendedEvents(attention, self._door)
         if before is None:  # what has changed is then known without asking them
-            self._before = before = Before(kind, self._node, is_spared=True)
-        for handler in (*kind.on.values(), *kind.timers.values()):
+            kind, node = execution.kind, self._node
+            self._before = before = Before(kind, node, is_spared=True)
+        for handler in (*self._kind.on.values(), *self._kind.timers.values()):
             before.changes_after(handler)  # the first time takes long
+        if attention.vet is None:
+            self.run = noticed(execution, before, attended, turn, self._tire)
+        else:
+            self.run = vetted(execution, before, attended, turn, self._undo)
         return attention
-
-    def run(
-        self, number: int, handler: Handler, arguments: tuple[Any, ...]
-    ) -> Event | None:
-        """Run the handler of a message of which nothing has to be asked before.
-
-        It is attended, and no event is to be gated.
-
-        Returns
-        -------
-        Event or None
-            A message that was undone, and is to come again.
-        """
-        execution, before, attended = self._execution, self._before, self._attended
-        result = execution.handle(handler, arguments)
-        if type(result) is Failure:
-            execution.fail(number, result)
-            return None
-        if before is None or attended is None:
-            execution.settle(number, result, handler.name, self._numbers)
-            return None
-        attention, timers = attended.attention, self._door.timers
-        vet, expected = attention.vet, before.expected.get(handler)
-        if expected is None:
-            expected = before.expect(handler)
-        # What is idle is kept at once, as nobody asks about it.
-        idle = None if vet is None or timers else attended.idle
-        written = expected.changes(idle)
-        if written is None:
-            written = before.changes()
-        if vet is None:
-            before.renew(written, handler)
-        elif written is not idle:
-            # Who has agreed to the same fields before is asked whether that is so again.
-            is_known = not timers and type(written) is tuple
-            again = attention.again.get(written) if is_known else None
-            if again is None or not again(self._series):
-                refusal = self._vetted(attended, vet, written, arguments)
-                if refusal is not None:
-                    return self._undo(before, number, *refusal)
-            if written is expected.names:
-                expected.keep()
-            else:
-                before.renew(written, handler)
-        execution.settle(number, result, handler.name, self._numbers, written)
-        is_told = self._turn.leaving.attention is attention
-        if not is_told and (written is not attended.idle or attention.is_due):
-            self._pass_on(attended, written)
-        return None
 
     def happen(
         self, record: Any, event: Event, put_off: PutOff | None = None
@@ -165,12 +123,15 @@ class AccompaniedExecution:
                 before.put_back(self._node)
                 return self._refuse(record, event, "undone", instead, put_off)
             before.renew(written, handler)
-        number, numbers = turn.number(record), watching.numbers(life, event.kind)
+        number = turn.number(record)
+        execution.following.numbers = watching.numbers(life, event.kind)
         if event.kind in _BEGINS:
             written = None  # at its start a node is looked at as a whole
-        execution.settle(number, result, event.name, numbers, written)
+        execution.settle(number, result, event.name, written)
         if attended is not None:
-            self._pass_on(attended, written)
+            attended.passed(turn.leaving, written)
+            if before is not None and before.is_costly and before.is_spared:
+                self._tire()
         elif is_over:
             turn.leaving.seen.append((life, event))
         return result
@@ -185,36 +146,18 @@ class AccompaniedExecution:
             return self._kind.on.get(type(event.payload))
         return self._kind.timers.get(event.name) if event.kind is Kind.TIMER else None
 
-    def _vetted(
-        self,
-        attended: AttendedEvents,
-        vet: Vet,
-        written: Collection[str],
-        given: tuple[Any, ...],
-    ) -> tuple[Event, Instead] | None:
-        """Ask about a message that was handled, if it concerns who is asked."""
-        self._door.written = written
-        if not attended.is_about(written, None):
-            return None
-        src, message = given
-        return vet(src, message, self._door, self._series)
-
-    def _undo(
-        self, before: Before, number: int, event: Event, instead: Instead
-    ) -> Event | None:
-        before.put_back(self._node)
+    def _undo(self, number: int, event: Event, instead: Instead) -> Event | None:
+        """Undo a message that was handled; return it if it is to come again."""
+        assert self._before is not None
+        self._before.put_back(self._node)
         waits = self._refuse(number, event, "undone", instead, None)
         return event if waits is Result.WAITS else None
 
-    def _pass_on(
-        self, attended: AttendedEvents, written: Collection[str] | None
-    ) -> None:
-        """Have the companion told that an event has passed, if it wants to know of that."""
-        before = self._before
-        if before is not None and before.is_costly and attended.attention.vet is None:
-            self._before = self._door.written = None  # it looks at the node by itself
-            self.unaware = attended.attention
-        attended.passed(self._turn.leaving, written)
+    def _tire(self) -> None:
+        """Look no more at what events change: the companion looks at the node by itself."""
+        assert self._attended is not None
+        self._before = self._door.written = None
+        self.unaware, self.run = self._attended.attention, self._execution.run
 
     def _gate(self, event: Event, plain: Handler | None) -> Instead | None:
         # What waits in any case is no event yet, and is tried again and again.

@@ -9,7 +9,7 @@ from typing import Any, final
 from worldline.deploy.clock import HostClock
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
-from worldline.deploy.following import Following, NumbersBeside
+from worldline.deploy.following import Following
 from worldline.deploy.recovery import Restored
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
@@ -196,11 +196,10 @@ class NodeExecution:
         number: int,
         result: Result,
         name: str,
-        numbers: NumbersBeside | None = None,
         written: Collection[str] | None = None,
     ) -> None:
         """Let follow what a handler has done."""
-        self.following.settle(number, result, self.lamport, numbers, written)
+        self.following.settle(number, result, self.lamport, written)
         began = self.door.clock
         assert began is not None
         took = self._now() - began

@@ -264,31 +264,30 @@ class NodeLife:
 
     def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1
-        execution = self.execution
-        sender, message, attention = frame.sender, frame.message, self._attention
+        execution, attention = self.execution, self._attention
+        sender, life, lamport, _, beside, part, message = frame
         src = self.system.ids[sender]
         if attention is not None:
-            beside = frame.extensions
             if beside is None:
                 if sender != attention.quiet:
-                    attention.came(sender, frame.incarnation, beside)
+                    attention.came(sender, life, beside)
             elif beside == attention.following and (
-                sender == attention.sender and frame.incarnation == attention.life
+                sender == attention.sender and life == attention.life
             ):
                 attention.following = beside + 1
             else:
-                attention.came(sender, frame.incarnation, beside)
+                attention.came(sender, life, beside)
         elif self.watching is not None:
             self.watching.came(self.beside, frame)
-        if execution.lamport < frame.lamport < FURTHEST:
-            execution.lamport = frame.lamport
-        handler = None if frame.part else self._plain_on.get(type(message))
+        if execution.lamport < lamport < FURTHEST:
+            execution.lamport = lamport
+        handler = None if part else self._plain_on.get(type(message))
         if handler is not None and (attention is None or not attention.is_gated):
             waits = self._runs.run(self._turn.receive(packet), handler, (src, message))
             if waits is not None:
                 self.kept.keep(packet, waits)
         else:
-            event = delivery(self.me, OpenEnvelope(src, frame.part, message))
+            event = delivery(self.me, OpenEnvelope(src, part, message))
             if self._runs.happen(packet, event) is Result.WAITS:
                 self.kept.keep(packet, event)
         if self.kept:

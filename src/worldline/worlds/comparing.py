@@ -80,8 +80,10 @@ def expectation(
     others = " and ".join(test for name, test in tests.items() if name not in expected)
     same = " and ".join(f"v{place} is k[{place}]" for place in places.values())
     values = "".join(f"   v{place} = f[{name!r}]\n" for name, place in places.items())
+    # Whether a single one has changed is known by now.
     other = "".join(
-        f"   if v{place} is k[{place}] or type(v{place}) not in plain: return None\n"
+        f"   if {f'v{place} is k[{place}] or ' if len(expected) > 1 else ''}"
+        f"type(v{place}) not in plain: return None\n"
         for place in places.values()
     )
     kept = "; ".join(f"k[{place}] = v{place}" for place in places.values())

@@ -63,17 +63,19 @@ class Before:
         fields was large, or most events changed something.
     expected
         What is expected of each handler that has run lately: what it changed last.
+    is_spared
+        As it was given.
     """
 
     __slots__ = (
         *("_copied", "_copies", "_differing", "_flat", "_ignored", "_is_plain"),
-        *("_is_spared", "_kind", "_known", "_moved", "_moving", "_node", "_others"),
-        *("_pieces", "_places", "_quiet", "expected", "is_costly"),
+        *("_kind", "_known", "_moved", "_moving", "_node", "_others"),
+        *("_pieces", "_places", "_quiet", "expected", "is_costly", "is_spared"),
     )
 
     def __init__(self, kind: NodeType, node: Any, *, is_spared: bool = False) -> None:
         self._kind, self._node = kind, node
-        self.is_costly, self._is_spared = False, is_spared
+        self.is_costly, self.is_spared = False, is_spared
         # How many more events have changed nothing than something, of late.
         self._quiet = _MOST_QUIET
         self._ignored = frozenset(kind.ignored)
@@ -122,7 +124,7 @@ class Before:
     def renew(self, changed: Collection[str], handler: Handler | None = None) -> None:
         """Keep the fields anew that `changes` has returned, and settle them."""
         is_quiet = changed is _NOTHING  # as it is mostly
-        if self._is_spared and (not is_quiet or self._quiet < _MOST_QUIET):
+        if self.is_spared and (not is_quiet or self._quiet < _MOST_QUIET):
             self._quiet += 1 if is_quiet else -1
             self.is_costly |= self._quiet < 0
         if is_quiet:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import count
+from itertools import count, repeat
 from struct import error as CannotPack  # noqa: N812 -- what it is called says nothing
 from typing import Any, Protocol, final
 
@@ -49,6 +49,10 @@ READS = 8
 
 SHORT, SILENCE = 1, 2
 """The short form of the numbers; and that messages after one that says them need not."""
+
+
+_nothing = repeat(None).__next__
+"""Returns None, without a frame of Python's."""
 
 
 class Keeps(Protocol):
@@ -297,7 +301,7 @@ class SnapshotAttention(Attention):
         # What it was last told is known to come before all else on the connection, but
         # for messages to itself, which go over none.
         elif channel.is_told and to != self._me:
-            self.told[to] = keep, None
+            self.told[to] = keep, _nothing
         if self._next == math.inf:
             self._next = self.now + _SILENT_S
 
