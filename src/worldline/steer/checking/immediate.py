@@ -34,7 +34,7 @@ from worldline.steer.checking.knowing import BEGINS, NO_TIMERS, NOBODY, CheckedN
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
-from worldline.steer.snapshots.attending import Ears
+from worldline.steer.snapshots.ears import Ears
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.watched import watched_by
 from worldline.worlds.companions import Beside, Effects, Instead, Vet, VetAgain
