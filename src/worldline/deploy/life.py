@@ -102,7 +102,7 @@ class NodeLife:
         if restored.durable is not None:
             put(self.node, restored.durable)
         self._restored = restored
-        self._codec, self._wire, self._turn, self._now = codec, wire, turn, now
+        self._wire, self._turn, self._now = wire, turn, now
         self._counts, self._ended = counts, ended
         found = Watching(system, kind, self.node, companions)
         self.watching = watching = found if found.companions else None
@@ -131,16 +131,7 @@ class NodeLife:
         self.saving = Saving(self, codec, wire, turn)
         self.is_up = True
         self.beside = BesideLife(self, wire, companions, positions)
-        self._accompanied: AccompaniedExecution | None = None
-        if watching is not None:
-            self._accompanied = AccompaniedExecution(
-                self.execution,
-                self.beside,
-                watching,
-                wire=wire,
-                turn=turn,
-                rest=lambda event: self.kept.rest(PUT_OFF_S, event),
-            )
+        self._accompanied = None if watching is None else self._beside(watching)
         self._runs = self._accompanied or self.execution
 
     # ------------------------------------------------------------- what comes to it
@@ -254,6 +245,17 @@ class NodeLife:
             self._answer(answer)
 
     # ------------------------------------------------------------------------ inside
+
+    def _beside(self, watching: Watching) -> AccompaniedExecution:
+        """Return what runs the events beside companions."""
+        return AccompaniedExecution(
+            self.execution,
+            self.beside,
+            watching,
+            wire=self._wire,
+            turn=self._turn,
+            rest=lambda event: self.kept.rest(PUT_OFF_S, event),
+        )
 
     def _attend(self, accompanied: AccompaniedExecution) -> None:
         """Let companions see no more of plain events than they attend to."""
