@@ -22,7 +22,6 @@ from benchmarks.deploy_turns import Driven, Messages
 from benchmarks.spread import Row, load
 
 import worldline as wl
-from worldline.deploy.executing import NodeExecution
 from worldline.deploy.life import NodeLife
 from worldline.deploy.runner import NodeRunner
 
@@ -30,18 +29,15 @@ TURN, CHUNK = 64, 64 * 1_600
 
 HOOKED = (
     (NodeLife, "_deliver"),
-    (NodeExecution, "run"),
-    (NodeExecution, "happen"),
+    (NodeLife, "receive"),
     (NodeRunner, "_leave"),
 )
 """The functions that have something to do with companions, on the way of an event."""
 
-NOBODY = dict.fromkeys(
-    ("watching", "_attention", "_before", "_attended", "attention", "seen")
-)
+NOBODY = dict.fromkeys(("watching", "_attention", "_accompanied", "attention", "seen"))
 """What is asked for companions, by name; the answer is None where there are none."""
 
-ANSWERS = ("instead", "plain", "watching", "attention")
+ANSWERS = ("watching", "accompanied", "attention")
 """Where the answers are kept: None, then."""
 
 

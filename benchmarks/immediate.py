@@ -244,9 +244,9 @@ async def hosted(turns: int) -> None:
             state=State.JOINED, root=ids[0], parent=ids[0], peers=CanonicalSet(ids[:2])
         )
     checks, life = beside[2][0], driven[2].life
-    checks.joined(life)  # it has to look at what was set just now
-    assert life.watching is not None
-    life._attend(life.watching)
+    checks.joined(life.beside)  # it has to look at what was set just now
+    assert life._accompanied is not None
+    life._attend(life._accompanied)
     loads: dict[str, list[Any]] = {
         "nothing written": [Probe(ids[0])] * TURN,
         "siblings written": [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import deploy, deploy_hooks, deploy_load, deploy_sockets, spread
-from worldline.deploy.executing import NodeExecution
+from worldline.deploy.life import NodeLife
 
 
 @pytest.fixture(autouse=True)
@@ -30,12 +30,12 @@ def loaded(function: Callable[..., Any]) -> set[object]:
 
 
 def test_what_asks_for_companions_is_left_out_and_nothing_else():
-    whole = loaded(NodeExecution.happen)
-    bare = loaded(deploy_hooks.bare(NodeExecution.happen))
-    asks = {"watching", "_happen_beside"}
+    whole = loaded(NodeLife._deliver)
+    bare = loaded(deploy_hooks.bare(NodeLife._deliver))
+    asks = {"watching", "came", "quiet", "following"}
     assert asks <= whole
     assert not asks & bare
-    assert {"perform", "_settle", "_fail", "_begin"} <= bare < whole | {None}
+    assert {"lamport", "_runs", "happen", "kept"} <= bare < whole | {None}
 
 
 def test_a_function_that_asks_for_nobody_cannot_be_made_bare():
@@ -45,10 +45,10 @@ def test_a_function_that_asks_for_nobody_cannot_be_made_bare():
 
 @pytest.mark.parametrize("plain", [False, True])
 def test_hooks_are_measured_in_pairs(plain: bool):
-    before = NodeExecution.happen
+    before = NodeLife._deliver
     row = deploy_hooks.measure(6 * deploy_hooks.TURN, plain)
     assert len(row["hooks_ns"]) == len(row["with_us"]) == 3
-    assert NodeExecution.happen is before
+    assert NodeLife._deliver is before
 
 
 @pytest.mark.parametrize("network", deploy.NETWORKS)

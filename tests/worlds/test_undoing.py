@@ -277,3 +277,48 @@ def test_what_is_kept_anew_is_settled():
     node.one.append((frozenset({B, A}),))
     before.renew(before.changes())
     assert type(node.one[0][0]).__name__ == "CanonicalFrozenset"
+
+
+@wl.node
+class Plain:
+    """One whose fields are numbers."""
+
+    one: Any = 0
+    two: Any = 0
+    three: Any = 0
+
+
+@pytest.mark.parametrize("names", [("one",), ("one", "two")])
+def test_what_is_expected_is_kept_at_once_only_where_nobody_undoes_it(
+    names: tuple[str, ...],
+):
+    node = Plain()
+    before = Before(node_type(Plain), node)
+
+    def write(value: int) -> None:
+        for name in names:
+            setattr(node, name, value)
+
+    def put_back() -> set[int]:
+        before.put_back(node)
+        assert node.three == 0
+        return {getattr(node, name) for name in names}
+
+    write(1)
+    before.renew(before.changes_after(None))
+    expected = before.expected[None]
+    write(2)
+    assert expected.changes(None) is expected.names
+    assert expected.changes(("three",)) is expected.names
+    assert put_back() == {1}
+    write(3)
+    assert expected.changes(expected.names) is expected.names == names
+    assert put_back() == {3}
+    write(4)
+    node.three = 4
+    assert expected.changes(expected.names) is None
+    assert put_back() == {3}
+    assert expected.changes(expected.names) == ()
+    node.one = [5]
+    assert expected.changes(expected.names) is None
+    assert put_back() == {3}

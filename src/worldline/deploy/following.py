@@ -39,6 +39,8 @@ class Following:
 
     Attributes
     ----------
+    numbers
+        Says what companions put beside a message; None if there are none.
     durable
         Without a journal, the durable and ghost fields, by path, as the last handler left
         them that did not fail.
@@ -70,17 +72,17 @@ class Following:
         self._lasting_names = {path.split(".")[0] for path in lasting_paths(kind)}
         self.durable = lasting.all()
         self._told: ToldPeers = {}
+        self.numbers: NumbersBeside | None = None
 
     def attend(self, attention: Attention) -> None:
-        """Say nothing beside messages to those who have been told in a turn."""
-        self._told = attention.told
+        """Have a companion say what stands beside messages, but to those it has told."""
+        self._told, self.numbers = attention.told, attention.beside
 
     def settle(
         self,
         number: int,
         result: Result,
         lamport: int,
-        numbers: NumbersBeside | None,
         written: Collection[str] | None = None,
     ) -> None:
         """Give to the turn what a handler has done.
@@ -89,8 +91,6 @@ class Following:
         ----------
         number
             Of the event, in its turn.
-        numbers
-            Says what companions put beside a message; None if there are none.
         written
             The fields that it has changed, settled by now; None if nobody has looked.
         """
@@ -99,7 +99,7 @@ class Following:
             turn.note(FateRecord(number, result.value, ""))
         if written is None:
             settle_fields(self._values)
-        refused = self._send(lamport, numbers) if door.sends else ()
+        refused = self._send(lamport) if door.sends else ()
         if door.timers:
             for timer, after in door.timers:
                 before = door.pending.pop(timer, None)
@@ -121,12 +121,12 @@ class Following:
         handle = self._call_later(after, self._fire, timer)
         self._door.pending[timer] = handle, after
 
-    def _send(self, lamport: int, numbers: NumbersBeside | None) -> tuple[int, ...]:
+    def _send(self, lamport: int) -> tuple[int, ...]:
         """Give what was sent to the turn; return which of the sends were refused."""
         packet, put, places = self._packet, self._put, self._places
         me, incarnation, leaving = self._me, self._incarnation, self._turn.leaving
         refused: list[int] = []  # of a handler that is stubborn, very many
-        told, beside = self._told, None
+        numbers, told, beside = self.numbers, self._told, None
         if len(self._door.sends) > MOST_SENDS:
             raise ModelError(
                 f"one event sends {len(self._door.sends):,} messages",
@@ -143,7 +143,7 @@ class Following:
                     else:
                         keep, number = known
                         keep(sent)
-                        beside = None if number is None else number()
+                        beside = number()
                 made = packet(me, incarnation, lamport, place, part, message, beside)
                 put(leaving, to, part, message, made)
             else:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, final
 
+from worldline.deploy.accompanied import AccompaniedExecution
+from worldline.deploy.beside import BesideLife
 from worldline.deploy.clock import HostClock
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.executing import PUT_OFF_S, NodeExecution, PutOff
@@ -71,6 +72,8 @@ class NodeLife:
         The companions that look at its events; None if none does.
     saving
         Takes checkpoints of it.
+    beside
+        It, as companions see it.
     is_up
         Whether it takes events.
     """
@@ -99,9 +102,8 @@ class NodeLife:
         if restored.durable is not None:
             put(self.node, restored.durable)
         self._restored = restored
-        self._codec, self._wire, self._turn, self._now = codec, wire, turn, now
-        self._companions, self._counts, self._ended = companions, counts, ended
-        self._positions = positions
+        self._wire, self._turn, self._now = wire, turn, now
+        self._counts, self._ended = counts, ended
         found = Watching(system, kind, self.node, companions)
         self.watching = watching = found if found.companions else None
         self._attention: Attention | None = None
@@ -115,11 +117,9 @@ class NodeLife:
             turn=turn,
             now=now,
             seed=seed,
-            watching=watching,
             counts=counts,
             fire=self.fire,
-            rest=lambda event: self.kept.rest(PUT_OFF_S, event),
-            ended=self._end,
+            ended=self.end,
             say=say,
         )
         self._pending = self.execution.door.pending
@@ -130,31 +130,9 @@ class NodeLife:
         self.kept: KeptBack = KeptBack(self)
         self.saving = Saving(self, codec, wire, turn)
         self.is_up = True
-
-    @property
-    def lamport(self) -> int:
-        """The Lamport time of its last event."""
-        return self.execution.lamport
-
-    @property
-    def now(self) -> float:
-        """Seconds by the clock of its loop."""
-        return self._loop.time()
-
-    @property
-    def timers(self) -> Mapping[PendingTimer, float]:
-        """The timers that are set, each with its delay."""
-        return {timer: after for timer, (_, after) in self._pending.items()}
-
-    @property
-    def sequence(self) -> int:
-        """How many numbers of its sequence it has used up."""
-        return self.execution.door.counter
-
-    @property
-    def positions(self) -> Sequence[int]:
-        """How many calls of each script it has made; none if nobody makes them."""
-        return self._positions(self.me)
+        self.beside = BesideLife(self, wire, companions, positions)
+        self._accompanied = None if watching is None else self._beside(watching)
+        self._runs = self._accompanied or self.execution
 
     # ------------------------------------------------------------- what comes to it
 
@@ -168,32 +146,33 @@ class NodeLife:
             restored.durable,
             self._now(),
         )
-        for companion in self._companions:
-            companion.joined(self)
-        if self.watching is not None:
-            self._attend(self.watching)
+        self.beside.begin()
+        if self._accompanied is not None:
+            self._attend(self._accompanied)
         kind = Kind.START if restored.durable is None else Kind.RESTART
         self._take(record, Event(kind, self.me))
 
     def receive(self, messages: Iterable[tuple[bytes, MessageFrame]]) -> None:
         """Take messages, each with its packet."""
-        messages = messages if self.watching is None else self._wire.unbroken(messages)
-        turn = self._turn
+        turn, breaking = self._turn, self._wire.breaking
         try:
-            attention, execution = self._attention, self.execution
+            attention, accompanied = self._attention, self._accompanied
             if attention is not None:
                 attention.begin(self._loop.time())
-            with execution.series:
+            with self.execution.series:
                 for packet, frame in messages:
                     if not self.is_up:
                         return
+                    if breaking and self._wire.is_breaking(frame):
+                        continue
                     self._deliver(packet, frame)
                     if turn.is_durable:
-                        turn.end_if_long(execution.unaware)
-            turn.leaving.attention = execution.unaware or turn.leaving.attention
+                        turn.end_if_long(accompanied and accompanied.unaware)
+            if accompanied is not None and accompanied.unaware is not None:
+                turn.leaving.attention = accompanied.unaware
             turn.end_if_due()
         except BaseException as error:
-            self._end(error)
+            self.end(error)
 
     def fire(self, timer: PendingTimer) -> None:
         """Take a timer that has ended."""
@@ -234,47 +213,13 @@ class NodeLife:
         """Take a message that waited, by its place; say whether it was its time."""
         return self._take(RetriedRecord(which), event) is not Result.WAITS
 
-    # ------------------------------------------------------------ what is asked of it
-
-    def checkpoint(self) -> bytes:
-        """Return the whole state; write it into the journal, if that costs little."""
-        return self.saving.take()
-
-    def waiting(self) -> Sequence[tuple[NodeId, str, Any]]:
-        """Return the messages that came and wait for a guard."""
-        return self.kept.messages()
-
-    def life_of(self, peer: NodeId) -> int | None:
-        """Return the life of a peer with which a connection is open; None without one."""
-        return self._wire.life_of(self.system.index[peer])
-
-    def later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
-        """Let something be done after so many seconds, if this life lasts until then."""
-        handle = self._loop.call_later(seconds, self._do, action)
-        return handle.cancel
-
-    def call_soon(self, name: str, *arguments: Any) -> Callable[[], bool]:
-        """Make a call of the node, once what happens now is over, if this life lasts."""
-        answer = self._loop.create_future()
-        event = Event(Kind.CALL, self.me, name=name, payload=arguments)
-        self.later(0.0, partial(self.kept.make, event, answer))
-        return answer.cancel
-
-    def tell(self, peer: NodeId, companion: str, body: bytes) -> None:
-        """Send a control frame to the companion of that name beside a peer."""
-        self._wire.control(self.system.index[peer], companion, body)
-
-    def heard(self, peer: int, name: str, body: bytes) -> None:
-        """Hand a control frame to the companion that it is for."""
-        for companion in self._companions:
-            if companion.name == name:
-                companion.heard(self, self.system.ids[peer], body)
+    # ------------------------------------------------------------------ how it ends
 
     def after(self) -> Restored:
         """Return the state in which the next life would begin, without a journal."""
         return Restored(
             incarnation=self.incarnation + 1,
-            lamport=self.lamport,
+            lamport=self.execution.lamport,
             counter=self.execution.door.counter,
             durable=self.execution.following.durable,
         )
@@ -286,53 +231,65 @@ class NodeLife:
             handle.cancel()
         self.kept.give_up()
 
+    def end(
+        self,
+        why: Failure | BaseException,
+        answer: asyncio.Future[Any] | None = None,
+    ) -> None:
+        """End, as something has failed; whoever made a call is told."""
+        if self.is_up:
+            self.is_up = False
+            self._ended(why)
+        if answer is not None:
+            self._answer(answer)
+
     # ------------------------------------------------------------------------ inside
 
-    def _attend(self, watching: Watching) -> None:
+    def _beside(self, watching: Watching) -> AccompaniedExecution:
+        """Return what runs the events beside companions."""
+        return AccompaniedExecution(
+            self.execution,
+            self.beside,
+            watching,
+            wire=self._wire,
+            turn=self._turn,
+            rest=lambda event: self.kept.rest(PUT_OFF_S, event),
+        )
+
+    def _attend(self, accompanied: AccompaniedExecution) -> None:
         """Let companions see no more of plain events than they attend to."""
-        watching.begin(self)
-        attention = self._attention = watching.attention
+        attention = self._attention = accompanied.attend()
         if attention is not None:
             self._plain_on = self.kind.plain_on
             attention.arrivals = self._counts
-            self.execution.attend(attention)
-
-    def _do(self, action: Callable[[], None]) -> None:
-        if not self.is_up:
-            return
-        try:
-            action()
-        except BaseException as error:  # of a user's function that a companion asks
-            self._end(error)
 
     def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
         self._counts.received += 1
-        execution = self.execution
-        sender, message, attention = frame.sender, frame.message, self._attention
+        execution, attention = self.execution, self._attention
+        sender, life, lamport, _, beside, part, message = frame
         src = self.system.ids[sender]
         if attention is not None:
-            beside = frame.extensions
             if beside is None:
                 if sender != attention.quiet:
-                    attention.came(sender, frame.incarnation, beside)
+                    attention.came(sender, life, beside)
             elif beside == attention.following and (
-                sender == attention.sender and frame.incarnation == attention.life
+                sender == attention.sender and life == attention.life
             ):
                 attention.following = beside + 1
             else:
-                attention.came(sender, frame.incarnation, beside)
+                attention.came(sender, life, beside)
         elif self.watching is not None:
-            self.watching.came(self, frame)
-        if execution.lamport < frame.lamport < FURTHEST:
-            execution.lamport = frame.lamport
-        handler = None if frame.part else self._plain_on.get(type(message))
+            self.watching.came(self.beside, frame)
+        if execution.lamport < lamport < FURTHEST:
+            execution.lamport = lamport
+        handler = None if part else self._plain_on.get(type(message))
         if handler is not None and (attention is None or not attention.is_gated):
-            waits = execution.run(self._turn.receive(packet), handler, (src, message))
+            waits = self._runs.run(self._turn.receive(packet), handler, (src, message))
             if waits is not None:
                 self.kept.keep(packet, waits)
         else:
-            event = delivery(self.me, OpenEnvelope(src, frame.part, message))
-            if execution.happen(self, packet, event) is Result.WAITS:
+            event = delivery(self.me, OpenEnvelope(src, part, message))
+            if self._runs.happen(packet, event) is Result.WAITS:
                 self.kept.keep(packet, event)
         if self.kept:
             self.kept.look()
@@ -347,13 +304,13 @@ class NodeLife:
         """Run a handler of which nothing has to be asked any more."""
         try:
             with self.execution.series:
-                self.execution.run(self._turn.event(record), handler, arguments)
+                self._runs.run(self._turn.event(record), handler, arguments)
                 if answer is not None:
                     self._answer(answer)
                 if self.kept:
                     self.kept.look()
         except BaseException as error:
-            self._end(error, answer)
+            self.end(error, answer)
 
     def _take(
         self,
@@ -368,13 +325,13 @@ class NodeLife:
         result: Result | None = None
         try:
             with self.execution.series:
-                result = self.execution.happen(self, record, event, put_off)
+                result = self._runs.happen(record, event, put_off)
                 if result is not Result.WAITS:
                     if answer is not None and not (result is None and self.is_up):
                         self._answer(answer)
                     self.kept.look()
         except BaseException as error:
-            self._end(error, answer)
+            self.end(error, answer)
         return result
 
     def _answer(self, answer: asyncio.Future[Any]) -> None:
@@ -386,14 +343,3 @@ class NodeLife:
         elif not answer.done():
             answer.set_exception(stopped(self.me))
             answer.exception()  # perhaps nobody waits any more
-
-    def _end(
-        self,
-        why: Failure | BaseException,
-        answer: asyncio.Future[Any] | None = None,
-    ) -> None:
-        if self.is_up:
-            self.is_up = False
-            self._ended(why)
-        if answer is not None:
-            self._answer(answer)

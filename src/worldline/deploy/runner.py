@@ -239,7 +239,7 @@ class NodeRunner:
             addresses=setup.addresses,
             take=life.receive,
             hear=life.hear,
-            heard=life.heard,
+            heard=life.beside.heard,
             say=lambda line: setup.say(f"{self._node}: {line}"),
             is_clogged=lambda: turn.is_clogged,
             weather=setup.weather,
@@ -283,13 +283,16 @@ class NodeRunner:
 
     def _leave(self, leaving: Leaving) -> None:
         """Let leave what a turn has brought about."""
-        assert self._present is not None, "what has not left is forgotten with the life"
-        self._present.wire.leave(leaving)
+        present = self._present
+        assert present is not None, "what has not left is forgotten with the life"
+        present.wire.leave(leaving)
         for answer, value in leaving.answers:
             if not answer.done():
                 answer.set_result(value)
-        for life, event in leaving.seen:
-            life.watching.seen(life, event)
+        watching = present.life.watching
+        if watching is not None:
+            for beside, event in leaving.seen:
+                watching.seen(beside, event)
         if leaving.attention is not None:
             leaving.attention.passed()
 

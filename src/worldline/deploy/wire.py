@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, final
 
 from worldline.deploy.counts import NodeCounts
@@ -32,6 +32,9 @@ class Wire:
     ----------
     socket, links
         For datagrams, and for streams; None where no message of the system needs them.
+    breaking
+        The peers, by index, the connections with which break in this round of the loop: what
+        comes on them is lost.
     take
         Takes the messages of the node to itself.
     """
@@ -53,7 +56,7 @@ class Wire:
         self._buffer = system.network.buffer
         self._own = 0
         self._counts = counts
-        self._breaking: set[int] = set()
+        self.breaking: set[int] = set()
         self._streamed: dict[tuple[str, type], bool] = {}
         self.socket: DatagramSocket | None = None
         self.links: Links | None = None
@@ -124,20 +127,15 @@ class Wire:
         What came on it behind the message that is refused is lost with it.
         """
         if self.links is not None:
-            self._breaking.add(peer)
+            self.breaking.add(peer)
             is_new = self.links.link(peer).is_new(self._counts.events)
             self._loop.call_soon(self._break, self.links, peer, is_new)
 
-    def unbroken(
-        self, messages: Iterable[tuple[bytes, MessageFrame]]
-    ) -> Iterator[tuple[bytes, MessageFrame]]:
-        """Yield messages as they come, without those on a connection that breaks."""
-        for packet, frame in messages:
-            if frame.sender in self._breaking and (
-                self._always or self._is_streamed(frame.part, frame.message)
-            ):
-                continue
-            yield packet, frame
+    def is_breaking(self, frame: MessageFrame) -> bool:
+        """Say whether a message came on one of the connections that break."""
+        return frame.sender in self.breaking and (
+            self._always or self._is_streamed(frame.part, frame.message)
+        )
 
     def life_of(self, peer: int) -> int | None:
         """Return the life of a peer with which a connection is open; None without one."""
@@ -161,7 +159,7 @@ class Wire:
             await self.links.closed_all()
 
     def _break(self, links: Links, peer: int, is_new: bool) -> None:
-        self._breaking.discard(peer)
+        self.breaking.discard(peer)
         links.break_(peer, is_new=is_new)
 
     def _is_streamed(self, part: str, message: Any) -> bool:

@@ -81,11 +81,11 @@ SendEntry: TypeAlias = tuple[Any, str, Any, bool]
 
 
 ToldPeers: TypeAlias = dict[
-    int, tuple[Callable[[SendEntry], None], Callable[[], int] | None]
+    int, tuple[Callable[[SendEntry], None], Callable[[], int | None]]
 ]
 """By index, nodes that need not be told again what stands beside messages: of each, what
-takes those that are sent to it, and what returns the number that stands beside the next one,
-or None if nothing does."""
+takes those that are sent to it, and what returns the number that stands beside the next one;
+None if nothing does."""
 
 
 class Arrivals(Protocol):

@@ -21,25 +21,24 @@ KnownFields: TypeAlias = list[Any]
 class Expectation(NamedTuple):
     """What is expected of an event that a handler has handled: some changes, or none.
 
-    Nothing in it is of one node, so that it is at hand for all nodes of a class.
-
     Attributes
     ----------
     changes
         Says whether there are these changes, or none; None if there may be others, or what
-        the fields hold is not so plain that nothing has to be done with it.
+        the fields hold is not so plain that nothing has to be done with it. If it is given
+        `names`, it keeps what has changed at once, as nobody is going to undo it.
     names
         The fields; `changes` returns the same object for them.
     keep
         Keeps them anew.
     """
 
-    changes: Callable[[LiveFields, KnownFields], Collection[str] | None]
+    changes: Callable[[Collection[str] | None], Collection[str] | None]
     names: tuple[str, ...]
-    keep: Callable[[LiveFields, KnownFields], None]
+    keep: Callable[[], None]
 
 
-UNKNOWN = Expectation(lambda fields, known: None, ("",), lambda fields, known: None)
+UNKNOWN = Expectation(lambda kept: None, ("",), lambda: None)
 """Nothing is expected, and everything has to be compared."""
 
 
@@ -68,8 +67,8 @@ def expectation(
     flat: tuple[str, ...],
     expected: tuple[str, ...],
     touched: Touched | None,
-) -> Expectation:
-    """Return what is expected of an event if that changes some fields.
+) -> Callable[[LiveFields, KnownFields], Expectation]:
+    """Return what makes, of a node's fields, what is expected if an event changes some.
 
     Parameters
     ----------
@@ -80,20 +79,29 @@ def expectation(
     places = {name: names.index(name) for name in expected}
     others = " and ".join(test for name, test in tests.items() if name not in expected)
     same = " and ".join(f"v{place} is k[{place}]" for place in places.values())
-    values = "".join(f"  v{place} = f[{name!r}]\n" for name, place in places.items())
+    values = "".join(f"   v{place} = f[{name!r}]\n" for name, place in places.items())
+    # Whether a single one has changed is known by now.
     other = "".join(
-        f"  if v{place} is k[{place}] or type(v{place}) not in plain: return None\n"
+        f"   if {f'v{place} is k[{place}] or ' if len(expected) > 1 else ''}"
+        f"type(v{place}) not in plain: return None\n"
         for place in places.values()
     )
-    look = _compiled(
-        f"def made(f, k):\n if {others or 'True'}:\n{values}"
-        f"  if {same or 'True'}: return nothing\n{other}"
-        + ("  return expected\n" if expected else ""),
-        {"plain": ITSELF, "nothing": (), "expected": expected},
+    kept = "; ".join(f"k[{place}] = v{place}" for place in places.values())
+    keeps = "".join(f"  k[{place}] = f[{name!r}]\n" for name, place in places.items())
+    made: Callable[[LiveFields, KnownFields], Expectation] = _compiled(
+        f"def made(f, k):\n def changes(kept):\n  if {others or 'True'}:\n{values}"
+        f"   if {same or 'True'}: return nothing\n{other}"
+        + (f"   if kept is expected: {kept}\n   return expected\n" if kept else "")
+        + f" def keep():\n{keeps}  return None\n"
+        " return expectation(changes, expected, keep)\n",
+        {
+            "plain": ITSELF,
+            "nothing": (),
+            "expected": expected,
+            "expectation": Expectation,
+        },
     )
-    keeps = "".join(f" k[{place}] = f[{name!r}]\n" for name, place in places.items())
-    keep = _compiled(f"def made(f, k):\n{keeps} return None\n")
-    return Expectation(look, expected, keep)
+    return made
 
 
 def _tests(

@@ -61,17 +61,21 @@ class Before:
     is_costly
         Whether to know what has changed has cost more than most events: something in the
         fields was large, or most events changed something.
+    expected
+        What is expected of each handler that has run lately: what it changed last.
+    is_spared
+        As it was given.
     """
 
     __slots__ = (
-        *("_copied", "_copies", "_differing", "_expectations", "_flat", "_ignored"),
-        *("_is_plain", "_is_spared", "_kind", "_known", "_moved", "_moving", "_node"),
-        *("_others", "_pieces", "_places", "_quiet", "is_costly"),
+        *("_copied", "_copies", "_differing", "_flat", "_ignored", "_is_plain"),
+        *("_kind", "_known", "_moved", "_moving", "_node", "_others"),
+        *("_pieces", "_places", "_quiet", "expected", "is_costly", "is_spared"),
     )
 
     def __init__(self, kind: NodeType, node: Any, *, is_spared: bool = False) -> None:
         self._kind, self._node = kind, node
-        self.is_costly, self._is_spared = False, is_spared
+        self.is_costly, self.is_spared = False, is_spared
         # How many more events have changed nothing than something, of late.
         self._quiet = _MOST_QUIET
         self._ignored = frozenset(kind.ignored)
@@ -94,8 +98,7 @@ class Before:
                 self._keep_inside(name, value)
         self._known = [*node.__dict__.values()]
         self._is_plain = all(map(is_plain_data, self._known))
-        # By the handler that runs, for what it has changed last.
-        self._expectations: dict[Handler | None, Expectation] = {}
+        self.expected: dict[Handler | None, Expectation] = {}
         self._know()
 
     def changes(self) -> Collection[str]:
@@ -115,21 +118,20 @@ class Before:
         handler
             Which has run, and no other; None if that is unknown.
         """
-        made = self._expectations.get(handler) or self._expect(handler, ())
-        changed = made.changes(self._node.__dict__, self._known)
+        changed = (self.expected.get(handler) or self.expect(handler)).changes(None)
         return self.changes() if changed is None else changed
 
     def renew(self, changed: Collection[str], handler: Handler | None = None) -> None:
         """Keep the fields anew that `changes` has returned, and settle them."""
         is_quiet = changed is _NOTHING  # as it is mostly
-        if self._is_spared and (not is_quiet or self._quiet < _MOST_QUIET):
+        if self.is_spared and (not is_quiet or self._quiet < _MOST_QUIET):
             self._quiet += 1 if is_quiet else -1
             self.is_costly |= self._quiet < 0
         if is_quiet:
             return
-        made = self._expectations.get(handler)
+        made = self.expected.get(handler)
         if made is not None and changed is made.names:
-            made.keep(self._node.__dict__, self._known)
+            made.keep()
         else:
             self._renew(handler, changed)
 
@@ -159,7 +161,7 @@ class Before:
                 self._known[places[name]] = fields[name]
             self._moved.clear()
         elif are_plain and 0 < len(changed) <= _MOST_EXPECTED:
-            self._expect(handler, tuple(changed))
+            self.expect(handler, tuple(changed))
 
     def put_back(self, node: Any) -> None:
         """Give the node these fields again, in place."""
@@ -188,16 +190,20 @@ class Before:
             (self._moved if is_moved else changed).append(name)
         return tuple(changed) if changed else changed
 
-    def _expect(self, handler: Handler | None, names: tuple[str, ...]) -> Expectation:
-        """Expect that a handler will change these fields, or nothing."""
+    def expect(
+        self, handler: Handler | None, names: tuple[str, ...] = ()
+    ) -> Expectation:
+        """Expect that a handler will change these fields, or nothing, and return that."""
         touched = None
         if handler is not None and self._is_plain:
             touched = touched_by(self._kind, handler)
         made = UNKNOWN
         if not (self._pieces or self._copied):
             every, flat = tuple(self._places), tuple(self._flat)
-            made = expectation(every, flat, names, touched)
-        self._expectations[handler] = made
+            made = expectation(every, flat, names, touched)(
+                self._node.__dict__, self._known
+            )
+        self.expected[handler] = made
         return made
 
     def _keep(self, name: str, value: Any) -> None:
@@ -219,7 +225,7 @@ class Before:
             self._keep_inside(name, value)
         if was_flat or name in self._flat:
             self._know()
-        self._expectations.clear()
+        self.expected.clear()
 
     def _know(self) -> None:
         """Keep in one row what is compared: what fields hold, and copies of collections."""
@@ -227,7 +233,7 @@ class Before:
         self._known[len(names) :] = flat.values()
         self._copies = {name: place for place, name in enumerate(flat, len(names))}
         self._differing = comparison(tuple(names), tuple(flat))
-        self._expectations.clear()
+        self.expected.clear()
 
     def _keep_inside(self, name: str, value: Any) -> None:
         """Keep what is in a field that can change without being set."""

@@ -9,7 +9,14 @@ import pytest
 import worldline as wl
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.running import Series
-from worldline.steer.checking.agreeing import Agree, AskedElement, ReadField, agreement
+from worldline.steer.checking.agreeing import (
+    Agree,
+    AskedElement,
+    Concerned,
+    ReadField,
+    agreement,
+)
+from worldline.steer.checking.counts import CheckCounts
 
 A, B = wl.ids("a", "b")
 
@@ -19,7 +26,8 @@ class Asking:
 
     def __init__(self, says: list[Any], *, nothing: bool = False) -> None:
         self.says, self.asked = says, list[tuple[Any, ...]]()
-        self.failed, self.doubts = list[int](), 0
+        self.failed, self.doubts, self.agreements = list[int](), 0, 0
+        self.spoilt, self.stuck, self.counts = set[Any](), set[Any](), CheckCounts()
         self.values: dict[str, Any] = {"x": 1, "names": {A}}
         self.shown: dict[str, Any] = {}
         self.views: list[dict[str, Any]] = [{}, {}, {}]
@@ -32,9 +40,15 @@ class Asking:
             self.values,
             fields,
             elements,
-            lambda which, error: self.failed.append(which),
-            self.doubt,
-            self.known,
+            Concerned(
+                lambda which, error: self.failed.append(which),
+                self.doubt,
+                self.agreed,
+                self.known,
+                self.spoilt,
+                self.stuck,
+                self.counts,
+            ),
         )
 
     def element(self, number: int, *, nothing: bool) -> AskedElement:
@@ -53,6 +67,9 @@ class Asking:
     def doubt(self) -> None:
         self.doubts += 1
 
+    def agreed(self) -> None:
+        self.agreements += 1
+
     def __call__(self) -> bool:
         """Ask; nothing of that is left."""
         with Series() as series:
@@ -60,6 +77,7 @@ class Asking:
         assert not activity.running
         assert activity.guarding is activity.dispensable is False
         assert activity.stop is None
+        assert self.agreements == self.counts.checked
         return said
 
 
@@ -72,7 +90,16 @@ def test_all_are_asked_in_order_and_see_what_the_fields_hold_now():
     assert asking.views == [{"x": 2}, {"x": 2}, {"names": {A}}]
     assert asking.shown == asking.values
     assert asking.views[2]["names"] is not asking.values["names"]
-    assert (asking.doubts, asking.failed) == (0, [])
+    assert (asking.agreements, asking.doubts, asking.failed) == (2, 0, [])
+
+
+@pytest.mark.parametrize("what", ["spoilt", "stuck"])
+def test_nobody_is_asked_where_more_has_to_be(what: str):
+    asking = Asking([True])
+    getattr(asking, what).add("something")
+    assert not asking()
+    assert (asking.asked, asking.doubts, asking.agreements) == ([], 0, 0)
+    assert asking.shown == {}
 
 
 @pytest.mark.parametrize("other", [False, None, 1, "yes", ValueError("no")])

@@ -75,7 +75,7 @@ class Attending(Post):
         keep, number = known
         keep((None, "", message, True))
         self.silent += 1
-        return None if number is None else number()
+        return number()
 
     def hear(self, src: int, dst: int, beside: Extensions | None) -> None:
         """Let a message arrive."""

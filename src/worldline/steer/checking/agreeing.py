@@ -8,7 +8,7 @@ a function is written for so many fields, readers and elements, which asks them 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from worldline.model.data.identity import NodeId
@@ -17,6 +17,7 @@ from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, cause
 from worldline.model.view import View
+from worldline.steer.checking.counts import CheckCounts
 from worldline.worlds.kept import fresh
 
 Agree: TypeAlias = Callable[[Series], bool]
@@ -43,16 +44,42 @@ class AskedElement(NamedTuple):
     may_say_nothing: bool
 
 
+class Concerned(NamedTuple):
+    """Whom it concerns what elements say.
+
+    Attributes
+    ----------
+    failed
+        Takes which of the elements has raised something, and what.
+    doubt
+        Is called where one says no, or has raised something, or asks something else.
+    agreed
+        Is called where all say yes.
+    known
+        Is emptied while they are asked if they turn out to ask other things than before.
+    spoilt, stuck
+        Where there is something in one of them, nobody is asked: more has to be.
+    counts
+        Of what was judged.
+    """
+
+    failed: Callable[[int, BaseException], None]
+    doubt: Callable[[], None]
+    agreed: Callable[[], None]
+    known: Collection[Any]
+    spoilt: Collection[Any]
+    stuck: Collection[Any]
+    counts: CheckCounts
+
+
 def agreement(
     shown: dict[str, Any],
     values: dict[str, Any],
     fields: Sequence[ReadField],
     asked: Sequence[AskedElement],
-    failed: Callable[[int, BaseException], None],
-    doubt: Callable[[], None],
-    known: dict[Any, Any],
+    concerned: Concerned,
 ) -> Agree:
-    """Return what asks some elements.
+    """Return what asks some elements, and counts it if all agree.
 
     Parameters
     ----------
@@ -60,12 +87,6 @@ def agreement(
         Has what the fields hold as it was shown last.
     values
         Has what they hold.
-    failed
-        Takes which of the elements has raised something, and what.
-    doubt
-        Is called where one says no, or has raised something, or asks something else.
-    known
-        Is emptied while they are asked if they turn out to ask other things than before.
     """
     numbers = tuple(len(field.views) for field in fields)
     shapes = tuple((len(one.nodes), one.may_say_nothing) for one in asked)
@@ -77,7 +98,7 @@ def agreement(
             for part in (function, view, *nodes)
         ),
     ]
-    made: Agree = _written(numbers, shapes)(shown, values, failed, doubt, known, *given)
+    made: Agree = _written(numbers, shapes)(shown, values, *concerned, *given)
     return made
 
 
@@ -121,23 +142,29 @@ def _written(
 
 
 _TEXT = """\
-def made(shown, values, failed, doubt, known, {names}):
+def made(
+ shown, values, failed, doubt, agreed, known, spoilt, stuck, counts, {names}
+):
  def agree(series):
+  if spoilt or stuck: return False
 {shows}
-  at = 0
+  at, agrees = 0, False
   series.enter(mark)
   activity.dispensable = activity.guarding = True
   try:
-   if (activity.stop is None
+   agrees = (activity.stop is None
 {asks}
-    and known and activity.stop is None):
-    return True
+    and known and activity.stop is None)
   except (Exception, Diverged) as error: failed(at, error)
   except BaseException as error: raise cause(error) from None
   finally:
    activity.dispensable = activity.guarding = False
    activity.stop = None
    series.leave()
+  if agrees:
+   counts.checked += 1
+   agreed()
+   return True
   doubt()
   return False
  return agree

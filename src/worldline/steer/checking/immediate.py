@@ -14,9 +14,7 @@ a copy of the process runs the handler first, and is thrown away.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.data.identity import NodeId
@@ -30,12 +28,13 @@ from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.model.verdicts import UNSEEN, StateVerdict
+from worldline.steer.checking.counts import CheckCounts
 from worldline.steer.checking.judge import NodeJudge
 from worldline.steer.checking.knowing import BEGINS, NO_TIMERS, NOBODY, CheckedNode
 from worldline.steer.checking.questions import JudgedAnswer, JudgedProperty
 from worldline.steer.checking.standpoint import Standpoint
 from worldline.steer.refusing import refusal_of
-from worldline.steer.snapshots.attending import Ears
+from worldline.steer.snapshots.ears import Ears
 from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.watched import watched_by
 from worldline.worlds.companions import Beside, Effects, Instead, Vet, VetAgain
@@ -43,41 +42,6 @@ from worldline.worlds.companions import Beside, Effects, Instead, Vet, VetAgain
 Neighbours: TypeAlias = Callable[[NodeId], Mapping[int, MemberRecord]]
 """The checkpoints of other nodes that a node has and that are not stale, by index; another
 mapping when they are others."""
-
-
-@final
-@dataclass(slots=True)
-class CheckCounts:
-    """Counts of events at one node.
-
-    Attributes
-    ----------
-    checked
-        After how many of them something was judged.
-    undone, doubted
-        Those that were undone; of them those after which no property was false, but it was
-        unknown whether one is true.
-    refused, uncaught, unseen
-        By property: how many were undone because of it; made it false and were not, as
-        they cannot be refused; and were judged while nobody could say whether it is true.
-    lacking
-        How many the last were, by the property, what nothing was known of, in words, and
-        whether the property held in part.
-    """
-
-    checked: int = 0
-    undone: int = 0
-    doubted: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    uncaught: Counter[str] = field(default_factory=Counter)
-    lacking: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
-
-    @property
-    def unseen(self) -> Counter[str]:
-        unseen = Counter[str]()
-        for (name, *_), number in self.lacking.items():
-            unseen[name] += number
-        return unseen
 
 
 @final
@@ -215,12 +179,11 @@ class ImmediateCheck:
         judge = one.judge
         if written is None:
             written = [*judge.readers_of_fields]
-        is_calm, timers = judge.stays_true(written), one.timers
+        judge.stays_true(written)
+        timers = one.timers
         if effects.timers or event.kind is not Kind.DELIVER:
             one.note_timers(beside, event.kind, effects)
         if not judge.spoilt:
-            if is_calm:
-                _count(self.counts[beside.me], judge)
             return None
         against = self._judged(self.counts[beside.me], judge)
         return self._refused(one, event, against, written, timers) if against else None
@@ -263,9 +226,7 @@ class ImmediateCheck:
                         refused(event)
                         return event, instead
             elif is_calm:
-                _count(counts, judge)
-                if written not in judge.again:
-                    judge.again[written] = _again(counts, judge, written, changed)
+                judge.agree_again(written, changed)
             changed()
             return None
 
@@ -294,9 +255,9 @@ class ImmediateCheck:
             system = self._system
             index = system.index[beside.me]
             stand = Standpoint(system, index, beside.node, self._reads)
-            judge = NodeJudge(stand, self._properties, self.errors, self.stuck)
+            counts = self.counts.setdefault(beside.me, CheckCounts())
+            judge = NodeJudge(stand, self._properties, counts, self.errors, self.stuck)
             one = self._ones[beside.me] = CheckedNode(index, judge, len(system.ids))
-            self.counts.setdefault(beside.me, CheckCounts())
             one.set_timers(frozenset(beside.timers))
         return one
 
@@ -305,7 +266,7 @@ class ImmediateCheck:
     ) -> list[JudgedProperty]:
         """Judge an event, and return the properties that are against it."""
         asked = judge.settle(series)
-        _count(counts, judge)
+        counts.checked += 1
         if not asked:
             return []
         return [whole for whole, before in asked if self._is_against(whole, before)]
@@ -360,41 +321,3 @@ def _unknown(against: list[JudgedProperty]) -> str:
     said = f"it would be unknown whether {names} {'are' if against[1:] else 'is'} true"
     lacking = dict.fromkeys(whole.lacks for whole in against if whole.lacks)
     return f"{said}: nothing is known of {', '.join(lacking)}" if lacking else said
-
-
-def _again(
-    counts: CheckCounts,
-    judge: NodeJudge,
-    written: Collection[str],
-    changed: Callable[[], None],
-) -> Callable[[Series], bool]:
-    """Return what says that a message is kept that has written some fields once more.
-
-    Where it does not say so, the message has to be vetted.
-    """
-    agree = judge.agreement(written)
-    assert agree is not None
-    spoilt, stuck, unseen = judge.spoilt, judge.stuck, judge.unseen
-
-    def again(series: Series) -> bool:
-        if spoilt or stuck or not agree(series):
-            return False
-        counts.checked += 1
-        if unseen:
-            _count_unseen(counts, judge)
-        changed()
-        return True
-
-    return again
-
-
-def _count(counts: CheckCounts, judge: NodeJudge) -> None:
-    """Count an event that was judged."""
-    counts.checked += 1
-    _count_unseen(counts, judge)
-
-
-def _count_unseen(counts: CheckCounts, judge: NodeJudge) -> None:
-    """Count what was unseen after it."""
-    for lacking in judge.unseen.values():  # `update` takes as long as all else
-        counts.lacking[lacking] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, final
 
 from worldline.model.errors import ModelError, Timeless
@@ -13,8 +13,9 @@ from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.running import Series, cause, said
 from worldline.model.usercode.user_functions import defined_at
 from worldline.model.verdicts import UNSEEN
-from worldline.steer.checking.agreeing import MARK, Agree, agreement
+from worldline.steer.checking.agreeing import MARK, Agree, Concerned, agreement
 from worldline.steer.checking.calm import asked, calm_elements
+from worldline.steer.checking.counts import CheckCounts
 from worldline.steer.checking.questions import (
     FAILS,
     JudgedAnswer,
@@ -47,28 +48,29 @@ class NodeJudge:
         The properties, in order.
     spoilt
         The questions whose answers have to be worked out.
-    unseen
-        Of each property whose answer is unseen, by name, its name, of what nothing is
-        known, in words, and whether it holds in part.
+    counts
+        Those of the node: which properties are unseen.
     errors
         How what was asked has failed, by its name; it is unseen then.
     stuck
         The code that did not return, here or in another life, and is asked no more.
     again
-        By fields, what `vetting` has for the next event that writes them; empty once
-        anybody else reads any, or says anything else.
+        By fields, what may be asked instead of all else where the next event writes them;
+        empty once anybody else reads any, or says anything else.
     """
 
     def __init__(
         self,
         stand: Standpoint,
         properties: list[Property],
+        counts: CheckCounts,
         errors: dict[str, str],
         stuck: set[Any],
     ) -> None:
         self.stand, self.me = stand, stand.name_of(stand.me)
         self.spoilt: dict[JudgedQuestion, None] = {}
-        self.unseen: dict[str, tuple[str, str, bool]] = {}
+        self.counts = counts
+        counts.begin()
         self.errors, self.stuck = errors, stuck
         self.readers_of_fields: dict[str, dict[JudgedQuestion, None]] = {}
         self.readers_of_hidden: dict[JudgedQuestion, None] = {}
@@ -104,14 +106,14 @@ class NodeJudge:
     def stays_true(self, names: Collection[str], within: Series | None = None) -> bool:
         """Say whether all that reads some fields was asked, and is as true as before.
 
-        Otherwise all is as after `fields_changed`.
+        That is counted. Otherwise all is as after `fields_changed`.
 
         Parameters
         ----------
         within
             A series that was entered already; None if none was.
         """
-        agree = None if self.spoilt or self.stuck else self.agreement(names)
+        agree = None if self.spoilt or self.stuck else self._agreement(names)
         if agree is None:
             self.fields_changed(names)
             return False
@@ -120,15 +122,30 @@ class NodeJudge:
         with self._series as series:
             return agree(series)
 
-    def agreement(self, names: Collection[str]) -> Agree | None:
+    def agree_again(self, names: Collection[str], agreed: Callable[[], None]) -> None:
+        """Have `again` what asks all that reads some fields, which has just agreed.
+
+        Parameters
+        ----------
+        agreed
+            Is told whenever it does.
+        """
+        if names not in self.again:
+            agree = self._agreement_of(names, agreed)
+            assert agree is not None
+            self.again[names] = agree
+
+    def _agreement(self, names: Collection[str]) -> Agree | None:
         """Return what asks all that reads some fields; None if that is not all calm."""
         if type(names) is not tuple:
             return None
         if names not in self._calm:
-            self._calm[names] = self._agreement_of(names)
+            self._calm[names] = self._agreement_of(names, lambda: None)
         return self._calm[names]
 
-    def _agreement_of(self, names: Collection[str]) -> Agree | None:
+    def _agreement_of(
+        self, names: Collection[str], agreed: Callable[[], None]
+    ) -> Agree | None:
         stand = self.stand
         calm = calm_elements(stand, self.readers_of_fields, names)
         if calm is None:
@@ -149,9 +166,9 @@ class NodeJudge:
             stand.node.__dict__,
             fields,
             [asked(element) for element in elements],
-            failed,
-            doubt,
-            self._calm,
+            Concerned(
+                failed, doubt, agreed, self._calm, self.spoilt, self.stuck, self.counts
+            ),
         )
 
     def fields_changed(self, names: Collection[str]) -> None:

@@ -27,6 +27,7 @@ from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import verdict
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View
+from worldline.steer.checking.counts import CheckCounts, Lacking
 from worldline.steer.checking.standpoint import Standpoint
 
 
@@ -36,7 +37,7 @@ class Judges(Protocol):
     stand: Standpoint
     me: NodeId
     spoilt: dict[JudgedQuestion, None]
-    unseen: dict[str, tuple[str, str, bool]]
+    counts: CheckCounts
     readers_of_fields: dict[str, dict[JudgedQuestion, None]]
     readers_of_hidden: dict[JudgedQuestion, None]
     readers_of_others: dict[int, dict[JudgedQuestion, None]]
@@ -203,18 +204,17 @@ class JudgedProperty(JudgedQuestion):
         said = self.prop.answer(self.view)
         if type(said) is not bool:  # perhaps for another reason than before
             self.lacks, self.holds_in_part = stand.lacking, stand.holds_in_part
-            self._judge.unseen[self.name] = self._why()
+            self._judge.counts.lack(self._why())
         return said
 
-    def _why(self) -> tuple[str, str, bool]:
-        return self.name, self.lacks, self.holds_in_part
+    def _why(self) -> Lacking:
+        return Lacking(self.name, self.lacks, self.holds_in_part)
 
     def tell(self, before: JudgedAnswer) -> None:
-        unseen = self._judge.unseen
         if type(self.verdict) is bool:
-            unseen.pop(self.name, None)
+            self._judge.counts.see(self.name)
         else:
-            unseen[self.name] = self._why()
+            self._judge.counts.lack(self._why())
 
 
 @final

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import count
+from itertools import count, repeat
 from struct import error as CannotPack  # noqa: N812 -- what it is called says nothing
 from typing import Any, Protocol, final
 
-from worldline.steer.changes import NO_NEWS, HeardChanges
+from worldline.steer.changes import NO_NEWS
 from worldline.steer.snapshots.channels import (
     CONNECTION,
     LOOK_S,
@@ -30,8 +30,8 @@ from worldline.steer.snapshots.channels import (
     Channel,
     Channels,
 )
+from worldline.steer.snapshots.ears import Ears
 from worldline.steer.snapshots.log import CheckpointLog
-from worldline.steer.snapshots.records import MemberRecord
 from worldline.steer.unchanged import SINCE, Unchanged
 from worldline.trace.journal.frames import COUNTS, Extensions, in_one, numbers_of
 from worldline.worlds.companions import Attention
@@ -51,6 +51,10 @@ SHORT, SILENCE = 1, 2
 """The short form of the numbers; and that messages after one that says them need not."""
 
 
+_nothing = repeat(None).__next__
+"""Returns None, without a frame of Python's."""
+
+
 class Keeps(Protocol):
     """The keeper, as its attention knows it."""
 
@@ -65,31 +69,6 @@ class Keeps(Protocol):
 
     def tell_peer(self, peer: int) -> None:
         """Tell a peer what was received of it."""
-
-
-class Ears(Protocol):
-    """Who else hears what stands beside messages, in order to know what others know.
-
-    Attributes
-    ----------
-    heard
-        Of each peer, the life in which it sent what it sent last of all that has come, and
-        the numbers beside that.
-    records
-        The checkpoints of peers that a message may put out of date.
-    changes
-        What was heard of changes of peers, which others are told.
-    has_to_learn
-        Whether something of that has come which has to be learned before the next event.
-    """
-
-    heard: dict[int, tuple[int, Extensions | None]]
-    records: Mapping[int, MemberRecord]
-    changes: HeardChanges
-    has_to_learn: bool
-
-    def noticed(self, peer: int, life: int, numbers: Mapping[int, int]) -> None:
-        """Take note of the numbers beside a message."""
 
 
 @final
@@ -141,13 +120,22 @@ class SnapshotAttention(Attention):
 
     def came(self, peer: int, life: int, beside: Extensions | None) -> None:
         arrived, channel = self.arrivals.received, self._heard
-        if type(beside) is bytes and len(beside) == _SIZE and peer == self.quiet:
-            number, sent, received = _SMALL.unpack(beside)
+        if type(beside) is bytes and (
+            peer == self.quiet or (self.following >= 0 and peer == self.sender)
+        ):
+            since: float = math.inf
+            if len(beside) == _SIZE:
+                number, sent, received = _SMALL.unpack(beside)
+            else:
+                number, sent, received, since = _LARGE.unpack(beside)
             new = arrived - self._counted
             if (
                 sent == channel.received + new
+                and life == channel.life
                 and number <= self._log.number
-                and not channel.at
+                and self._life == 1  # no other is meant by these numbers
+                and not (channel.at or channel.others)
+                and self.now < channel.looked + LOOK_S
             ):
                 self._counted, channel.received = arrived, sent
                 channel.last = self.now
@@ -157,8 +145,11 @@ class SnapshotAttention(Attention):
                 channel.untold += new
                 if channel.untold > MOST_UNTOLD:
                     self._tell(peer, channel)
+                if not self._connects:
+                    said = None if since == math.inf else int(since)
+                    self.following = in_one(number, sent + 1, said)
                 if self.ears is not None:
-                    self._listen(peer, life, beside, number, math.inf)
+                    self._listen(peer, life, beside, number, since)
                 return
         self._came(peer, life, beside, arrived)
 
@@ -180,7 +171,7 @@ class SnapshotAttention(Attention):
             sent = tail.first + len(last) - 1
             if channel.is_told:
                 received, channel.untold = channel.received, 0
-            news = self._news(to, channel)
+            news = NO_NEWS if self.ears is None else self._news(to, channel)
             if channel.reads == SILENCE and (self._connects or not news):
                 self._be_silent(to, channel, number, sent, since)
             if channel.reads and channel.is_introduced and not (channel.beside or news):
@@ -210,8 +201,7 @@ class SnapshotAttention(Attention):
 
     def _news(self, to: int, channel: Channel) -> Mapping[int, int]:
         """Return what to tell a peer of others: once on a connection, or with each datagram."""
-        if self.ears is None:
-            return NO_NEWS
+        assert self.ears is not None
         changes = self.ears.changes
         news = changes.numbers(to, channel.told_changes)
         if self._connects:
@@ -228,8 +218,9 @@ class SnapshotAttention(Attention):
 
     def changed(self) -> None:
         """Take note that something has changed that those with ears look at."""
-        if self.unchanged is not None:
-            self.unchanged.change(self._log.number)
+        unchanged = self.unchanged
+        if unchanged is not None and unchanged.changed_at != self._log.number:
+            unchanged.change(self._log.number)
 
     def passed(self) -> None:
         self.is_due = False
@@ -296,7 +287,7 @@ class SnapshotAttention(Attention):
         # What it was last told is known to come before all else on the connection, but
         # for messages to itself, which go over none.
         elif channel.is_told and to != self._me:
-            self.told[to] = keep, None
+            self.told[to] = keep, _nothing
         if self._next == math.inf:
             self._next = self.now + _SILENT_S
 

@@ -54,10 +54,11 @@ class Tail:
             When they are sent, if they are datagrams, which are not under way for ever.
         """
         last = self.last
-        if last and when is not None and when == self._when:
-            return last
         if last:
-            self._shorten()
+            if when is not None and when == self._when:
+                return last
+            if len(last) > MOST_TAIL:
+                self._shorten()
             self.first += len(last)
             self.last = last = []
         self._drop()
@@ -104,8 +105,10 @@ class Tail:
 
     def _drop(self) -> None:
         """Forget what has been received, or is too much."""
-        kept, end = self._kept, max(self.received, self.sent - MOST_TAIL)
-        while kept and kept[0][0] + len(kept[0][1]) <= end + 1:
+        kept, after = self._kept, self.first + len(self.last) - MOST_TAIL
+        if after <= self.received:
+            after = self.received + 1
+        while kept and kept[0][0] + len(kept[0][1]) <= after:
             kept.popleft()
 
     def _end(self) -> None:

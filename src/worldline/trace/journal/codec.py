@@ -235,13 +235,10 @@ class Codec:
             raise Malformed("", "a message without its sender, time and place")
         if type(part) is not str or part not in self._parts:
             raise Malformed("", "a message of an unknown part")
-        if extensions is not None:
-            kind = type(extensions)
-            if not (
-                (kind is bytes and len(extensions) in _COUNTS)
-                or (kind is int and not extensions >> _TWO_COUNTS)
-            ):
-                _check_extensions(extensions)
+        if extensions is not None and (
+            type(extensions) is not int or extensions >> _TWO_COUNTS
+        ):
+            _check_extensions(extensions)
         if type(number) is not int or not 0 <= number < self._classes:
             raise Malformed("", "a message of an unknown class")
         message = self._read[number](spelt)
@@ -287,6 +284,9 @@ def _is_count(value: Any) -> bool:
 
 
 def _check_extensions(extensions: Any) -> None:
+    """Refuse what is none of `Extensions`; an integer is, unless it is too large."""
+    if type(extensions) is bytes and len(extensions) in _COUNTS:
+        return
     if type(extensions) is dict:
         # In place, and not by `_is_count`: each message passes here that has any.
         for key, value in extensions.items():

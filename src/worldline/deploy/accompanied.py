@@ -1,0 +1,203 @@
+"""Execution of events beside which companions stand: what they let pass, and what not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, final
+
+from worldline.deploy.attended import AttendedEvents
+from worldline.deploy.executing import ARRIVES, NodeExecution, PutOff
+from worldline.deploy.passing import Run, noticed, vetted
+from worldline.deploy.turn import PresentTurn
+from worldline.deploy.watching import Watching
+from worldline.deploy.wire import Wire
+from worldline.model.events import Event
+from worldline.model.kinds import Kind
+from worldline.model.node import Handler
+from worldline.model.semantics.execute import Failure, Result
+from worldline.trace.journal.records import FateRecord
+from worldline.worlds.companions import Attention, Beside, Instead
+from worldline.worlds.undoing import Before
+
+
+@final
+class AccompaniedExecution:
+    """The execution of events at one node, in one of its lives, beside companions.
+
+    Parameters
+    ----------
+    execution
+        Runs handlers, and lets follow what they have done.
+    life
+        The life, as companions see it.
+    watching
+        The companions that look at its events.
+    rest
+        Takes a message that is put off.
+
+    Attributes
+    ----------
+    run
+        Runs the handler of a message of which nothing has to be asked before. It is attended,
+        and no event is to be gated.
+    unaware
+        Is to be told that messages have passed, since nobody looks at what they change.
+    """
+
+    def __init__(
+        self,
+        execution: NodeExecution,
+        life: Beside,
+        watching: Watching,
+        *,
+        wire: Wire,
+        turn: PresentTurn,
+        rest: Callable[[Event], None],
+    ) -> None:
+        self._execution, self._life, self._watching = execution, life, watching
+        self._wire, self._turn, self._rest = wire, turn, rest
+        self._system = execution.system
+        self._kind, self._node = execution.kind, execution.node
+        self._door = execution.door
+        self._before = watching.before
+        self._attended: AttendedEvents | None = None
+        self.run: Run = execution.run
+        self.unaware: Attention | None = None
+
+    def attend(self) -> Attention | None:
+        """Let companions see no more of events than they attend to, if they say that.
+
+        They have been told that the life begins.
+        """
+        self._watching.begin(self._life)
+        attention = self._watching.attention
+        if attention is None:
+            return None
+        execution, turn, before = self._execution, self._turn, self._before
+        execution.following.attend(attention)
+        attended = self._attended = AttendedEvents(attention, self._door)
+        if before is None:  # what has changed is then known without asking them
+            kind, node = execution.kind, self._node
+            self._before = before = Before(kind, node, is_spared=True)
+        for handler in (*self._kind.on.values(), *self._kind.timers.values()):
+            before.changes_after(handler)  # the first time takes long
+        if attention.vet is None:
+            self.run = noticed(execution, before, attended, turn, self._tire)
+        else:
+            self.run = vetted(execution, before, attended, turn, self._undo)
+        return attention
+
+    def happen(
+        self, record: Any, event: Event, put_off: PutOff | None = None
+    ) -> Result | None:
+        """Let an event happen, unless a companion says otherwise; see `NodeExecution`."""
+        attended, turn, handler = self._attended, self._turn, self._handler_of(event)
+        plain = None if handler is None or handler.mark.when is not None else handler
+        instead: Instead | None = None
+        if attended is None or attended.attention.is_gated or event.kind not in _OFTEN:
+            attended, instead = None, self._gate(event, plain)
+        execution, life, watching = self._execution, self._life, self._watching
+        if instead is not None:
+            execution.begin()
+            return self._refuse(record, event, "blocked", instead, put_off)
+        result = (
+            execution.perform(event)
+            if plain is None
+            else execution.handle(plain, _arguments(plain, event))
+        )
+        if result is Result.WAITS and type(record) not in ARRIVES:
+            return execution.go_on_waiting()
+        if type(result) is Failure:
+            execution.fail(turn.number(record), result)
+            return None
+        assert type(result) is Result
+        before, is_over = self._before, result is not Result.WAITS
+        written: Collection[str] | None = None
+        if before is not None and is_over:
+            door = self._door
+            door.written = written = before.changes_after(handler)
+            fired = None if put_off is None else put_off[0]
+            if attended is None or attended.is_about(written, fired):
+                instead = watching.vet(life, event, door)
+            if instead is not None:
+                before.put_back(self._node)
+                return self._refuse(record, event, "undone", instead, put_off)
+            before.renew(written, handler)
+        number = turn.number(record)
+        execution.following.numbers = watching.numbers(life, event.kind)
+        if event.kind in _BEGINS:
+            written = None  # at its start a node is looked at as a whole
+        execution.settle(number, result, event.name, written)
+        if attended is not None:
+            attended.passed(turn.leaving, written)
+            if before is not None and before.is_costly and before.is_spared:
+                self._tire()
+        elif is_over:
+            turn.leaving.seen.append((life, event))
+        return result
+
+    # ------------------------------------------------------------------------ inside
+
+    def _handler_of(self, event: Event) -> Handler | None:
+        """Return the only handler that an event may run; None if there may be others."""
+        if event.part or self._kind.parts:
+            return None
+        if event.kind is Kind.DELIVER:
+            return self._kind.on.get(type(event.payload))
+        return self._kind.timers.get(event.name) if event.kind is Kind.TIMER else None
+
+    def _undo(self, number: int, event: Event, instead: Instead) -> Event | None:
+        """Undo a message that was handled; return it if it is to come again."""
+        assert self._before is not None
+        self._before.put_back(self._node)
+        waits = self._refuse(number, event, "undone", instead, None)
+        return event if waits is Result.WAITS else None
+
+    def _tire(self) -> None:
+        """Look no more at what events change: the companion looks at the node by itself."""
+        assert self._attended is not None
+        self._before = self._door.written = None
+        self.unaware, self.run = self._attended.attention, self._execution.run
+
+    def _gate(self, event: Event, plain: Handler | None) -> Instead | None:
+        # What waits in any case is no event yet, and is tried again and again.
+        may_wait = plain is None and event.kind in _MAY_WAIT
+        if may_wait and self._execution.waits(event):
+            return None
+        return self._watching.gate(self._life, event)
+
+    def _refuse(
+        self,
+        record: Any,
+        event: Event,
+        fate: str,
+        instead: Instead,
+        put_off: PutOff | None,
+    ) -> Result | None:
+        """Let happen instead of an event what a companion wants; see `happen`."""
+        turn, execution = self._turn, self._execution
+        rests = event.kind is Kind.DELIVER and instead is Instead.PUT_OFF
+        if rests:
+            self._rest(event)
+            if type(record) not in ARRIVES:
+                return execution.go_on_waiting()
+            fate = Result.WAITS.value  # as a replay has it, too: it comes again
+        turn.note(FateRecord(turn.number(record), fate, instead.value))
+        if put_off is not None:
+            execution.following.set_timer(*put_off)
+        elif instead is Instead.BROKEN and event.peer is not None:
+            self._wire.break_connection(self._system.index[event.peer])
+        return Result.WAITS if rests else None
+
+
+def _arguments(handler: Handler, event: Event) -> tuple[Any, ...]:
+    """Return what the handler of a message or of a timer is given."""
+    if event.kind is Kind.TIMER:
+        return (event.payload,) if handler.mark.takes_payload else ()
+    return event.peer, event.payload
+
+
+_MAY_WAIT = frozenset({Kind.CALL, Kind.DELIVER})
+_BEGINS = frozenset({Kind.START, Kind.RESTART})
+_OFTEN = frozenset({Kind.DELIVER, Kind.TIMER})
+"""What companions need not see, as far as they attend to something else."""

@@ -1,0 +1,112 @@
+"""Ways of messages past companions that attend to some of what they change, or undo it.
+
+Nearly each event of a node goes this way, so each is a function that has at hand what it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from worldline.deploy.attended import AttendedEvents
+from worldline.deploy.executing import NodeExecution
+from worldline.deploy.turn import PresentTurn
+from worldline.model.events import Event
+from worldline.model.node import Handler
+from worldline.model.semantics.execute import Failure
+from worldline.worlds.companions import Instead
+from worldline.worlds.undoing import Before
+
+Run: TypeAlias = Callable[[int, Handler, tuple[Any, ...]], Event | None]
+"""Runs the handler of a message of which nothing has to be asked before, by the number of the
+event; returns a message that was undone, and is to come again."""
+
+
+def noticed(
+    execution: NodeExecution,
+    before: Before,
+    attended: AttendedEvents,
+    turn: PresentTurn,
+    tire: Callable[[], None],
+) -> Run:
+    """Return what runs messages that a companion is told of, and that nobody undoes.
+
+    Parameters
+    ----------
+    tire
+        Is called when to know what they change has cost more than most events.
+    """
+    attention = attended.attention
+
+    def run(number: int, handler: Handler, arguments: tuple[Any, ...]) -> Event | None:
+        result = execution.handle(handler, arguments)
+        if type(result) is Failure:
+            execution.fail(number, result)
+            return None
+        written = before.changes_after(handler)
+        before.renew(written, handler)
+        execution.settle(number, result, handler.name, written)
+        if written is not attended.idle or attention.is_due:
+            attended.passed(turn.leaving, written)
+        if before.is_costly and before.is_spared:
+            tire()
+        return None
+
+    return run
+
+
+def vetted(
+    execution: NodeExecution,
+    before: Before,
+    attended: AttendedEvents,
+    turn: PresentTurn,
+    undo: Callable[[int, Event, Instead], Event | None],
+) -> Run:
+    """Return what runs messages that a companion may have undone.
+
+    Parameters
+    ----------
+    undo
+        Does so, by the number of the event.
+    """
+    attention, door, series = attended.attention, execution.door, execution.series
+    handle, settle, known = execution.handle, execution.settle, before.expected
+    vet = attention.vet
+    assert vet is not None
+
+    def run(number: int, handler: Handler, arguments: tuple[Any, ...]) -> Event | None:
+        result = handle(handler, arguments)
+        if type(result) is Failure:
+            execution.fail(number, result)
+            return None
+        expected = known.get(handler) or before.expect(handler)
+        # What is idle is kept at once, as nobody asks about it.
+        idle = None if door.timers else attended.idle
+        written = expected.changes(idle)
+        if written is None:
+            written = before.changes()
+        if written is idle:
+            settle(number, result, handler.name, written)
+            if attention.is_due:
+                attended.passed(turn.leaving, written)
+            return None
+        # Who has agreed to the same fields before is asked whether that is so again.
+        is_known = idle is not None and type(written) is tuple
+        again = attention.again.get(written) if is_known else None
+        if again is None or not again(series):
+            door.written = written
+            if attended.is_about(written, None):
+                src, message = arguments
+                refusal = vet(src, message, door, series)
+                if refusal is not None:
+                    return undo(number, *refusal)
+        if written is expected.names:
+            expected.keep()
+        else:
+            before.renew(written, handler)
+        settle(number, result, handler.name, written)
+        if turn.leaving.attention is not attention:
+            attended.passed(turn.leaving, written)
+        return None
+
+    return run
