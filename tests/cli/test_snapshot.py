@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import asyncio
 import contextlib
 import http.server
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -285,7 +285,9 @@ def test_a_syntax_error_names_line_and_text(tmp_path: Path):
     )
 
 
-@pytest.mark.parametrize("source", ["x = ]" + "y" * 9_999, f"raise OSError  #{'y' * 9_999}"])
+@pytest.mark.parametrize(
+    "source", ["x = ]" + "y" * 9_999, f"raise OSError  #{'y' * 9_999}"]
+)
 def test_of_a_line_that_is_very_long_the_beginning_is_repeated(
     source: str, tmp_path: Path
 ):
