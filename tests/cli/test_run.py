@@ -310,6 +310,15 @@ def test_a_journal_that_somebody_removed_is_missed_in_the_end(gone: str, said: s
     assert ("  recording rec\n" in result.out) is is_left
 
 
+def test_what_user_code_raises_is_no_ctrl_c():
+    raising = ECHO.replace('ValueError("too much")', "KeyboardInterrupt")
+    Path("raising.py").write_text(raising)
+    given = ("-p", "worst=2", "--together", "--rate", "50", "--no-record")
+    result = run("run", "raising.py", *given, "--weather", "at 0s crash b")
+    assert result.status == 1
+    assert "  a failed: KeyboardInterrupt (raising.py:20 in add)\n" in result.out
+
+
 def test_a_node_may_come_back_in_this_process_too():
     weather = "at 50ms reset b, at 60ms restart a, at 0s loss 0.5"
     given = ("--together", "--seconds", "0.2", "--no-record", "--weather", weather)

@@ -155,9 +155,10 @@ def _of_steering(
     """Yield what must not be taken for good news: that nothing was looked at."""
     if plan.options.mode in ("predict", "steer") and counts.get("predictions") == 0:
         yield (
-            "nothing was predicted: no prediction was made in time. What predicts has the "
-            "lowest priority, and where each node has a process, one for each; let it run "
-            "for longer, on a machine with less to do, or --together"
+            "nothing was predicted: no prediction was made in time, unless it was told "
+            "that they failed. What predicts has the lowest priority, and where each node "
+            "has a process, one for each; let it run for longer, on a machine with less to "
+            "do, or --together"
         )
     asked = plan.options.properties
     judged = sum(
