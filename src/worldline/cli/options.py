@@ -293,6 +293,10 @@ def refuse_no_file(out: Path) -> None:
 def not_usable(error: OSError) -> UsageError:
     """Return what the file system said of a file, and what can be done about it."""
     if not error.filename:
+        if isinstance(error, FileNotFoundError):  # `os.getcwd` says no more than that
+            return UsageError(
+                "the current folder is no more", remedy="call it elsewhere"
+            )
         return UsageError(error.strerror or str(error))
     remedy = "check the path and its permissions" if _is_of_the_path(error) else ""
     said = f"{error.filename}: {error.strerror or error}"
