@@ -169,4 +169,4 @@ def test_what_rebuilds_changes_nothing_that_checkpoints_have():
     with pytest.raises(ModelError, match=r"@wl.rebuild of Greedy changes count, which"):
         rebuilt(kind, freeze(Greedy(3)), Greedy())
     with pytest.raises(ModelError, match=r"of Around changes inside.count, which"):
-        rebuilt(node_type(Around), freeze(Around(Greedy(3))), Around())
+        rebuilt(node_type(Around), freeze(Around(Greedy(3))), Around(Greedy()))
