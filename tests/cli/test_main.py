@@ -122,7 +122,10 @@ def test_an_error_of_the_model_is_bad_input(monkeypatch: pytest.MonkeyPatch):
 
 def test_an_error_of_the_file_system_is_bad_input(monkeypatch: pytest.MonkeyPatch):
     fail_with(monkeypatch, PermissionError(13, "Permission denied", "out/x.wl"))
-    assert refusal(run("zoo", "list")) == "out/x.wl: Permission denied"
+    said = "out/x.wl: Permission denied; check the path and its permissions"
+    assert refusal(run("zoo", "list")) == said
+    fail_with(monkeypatch, OSError(28, "No space left on device", "out/x.wl"))
+    assert refusal(run("zoo", "list")) == "out/x.wl: No space left on device"
 
 
 def confesses() -> bool:

@@ -60,6 +60,26 @@ def system(worst: int = 10**9, network: str = "datagrams", adds: int = 3):
     )
 '''
 
+REMOVING = """\
+import shutil
+import worldline as wl
+
+A, B = wl.ids("a", "b")
+
+@wl.node
+class Quiet:
+    @wl.start
+    def start(self, ctx):
+        ctx.set_timer(Quiet.remove, after=0.02)
+
+    @wl.timer
+    def remove(self, ctx):
+        shutil.rmtree("{gone}", ignore_errors=True)
+
+def system():
+    return wl.System({{A: Quiet(), B: Quiet()}}, name="removing")
+"""
+
 STUCK = """\
 import worldline as wl
 
@@ -268,6 +288,35 @@ def test_it_ends_when_every_node_has_stopped_and_a_handler_that_fails_is_1():
         "worldline: a handler of a failed: ValueError: too much"
     )
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        (
+            "rec/b",
+            "the recording rec has no journal of b any more; replay what is left",
+        ),
+        ("rec", "the recording rec is no more; run again"),
+    ],
+)
+def test_a_journal_that_somebody_removed_is_missed_in_the_end(gone: str, said: str):
+    Path("removing.py").write_text(REMOVING.format(gone=gone))
+    given = ("--together", "--record", "rec", "--seconds", "0.1")
+    result = run("run", "removing.py", *given)
+    assert result.status == 2
+    assert f"  it ended: {said}" in result.out
+    is_left = gone != "rec"
+    assert ("  recording rec\n" in result.out) is is_left
+
+
+def test_what_user_code_raises_is_no_ctrl_c():
+    raising = ECHO.replace('ValueError("too much")', "KeyboardInterrupt")
+    Path("raising.py").write_text(raising)
+    given = ("-p", "worst=2", "--together", "--rate", "50", "--no-record")
+    result = run("run", "raising.py", *given, "--weather", "at 0s crash b")
+    assert result.status == 1
+    assert "  a failed: KeyboardInterrupt (raising.py:20 in add)\n" in result.out
 
 
 def test_a_node_may_come_back_in_this_process_too():

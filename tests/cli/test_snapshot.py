@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import http.server
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,6 +136,14 @@ def test_what_is_no_address_here_is_refused(url: str, said: str, tmp_path: Path)
     assert said in told
     assert "token" not in url or url not in told
     assert not out.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_a_pipe_is_no_file_with_an_address(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    out = tmp_path / "here.wl"
+    told = refusal(run("snapshot", tmp_path / "pipe", "--node", "a", "--out", out))
+    assert "is a pipe; give the folder of a recording" in told
 
 
 @pytest.mark.parametrize(

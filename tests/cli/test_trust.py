@@ -140,6 +140,16 @@ def test_parameters_are_told_even_if_loading_them_fails():
     assert "unknown parameter 'nonsense'" in second
 
 
+def test_of_parameters_that_are_very_long_the_beginning_is_told():
+    forge(TARGET, **{"adds": "3", "x" * 99_999: "y" * 99_999})
+    result = run("replay", TRACE, TARGET)
+    assert result.status == 2
+    first, second = result.err.splitlines()
+    assert "with -p adds=3 -p xxx" in first
+    assert first.endswith("…, as run.wl says")
+    assert max(map(len, (first, second))) < 1_200
+
+
 def test_parameters_of_the_command_line_go_over_those_of_the_trace():
     result = run("replay", TRACE, TARGET, "-p", "fixed=true", "-p", "adds=3")
     assert (result.status, result.err) == (2, "")

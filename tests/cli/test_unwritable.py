@@ -193,3 +193,45 @@ def test_a_closed_standard_input_is_an_empty_one():
     done = shell(f"{sys.executable} -m worldline debug x.wl counter.py <&-")
     assert done.returncode == 0
     assert done.stdout.startswith("counter: VIOLATED")
+
+
+GONE = """\
+import shutil
+import worldline as wl
+
+A, = wl.ids("a")
+
+@wl.node
+class Node:
+    @wl.call
+    def use(self, ctx):
+        shutil.rmtree({here!r}, ignore_errors=True)
+        raise ValueError("used")
+
+def system():
+    return wl.System({{A: Node()}}, workload=[wl.script(A, [Node.use])], name="gone")
+"""
+
+
+@pytest.mark.parametrize("verb", [("check",), ("walk", "--seed", "1"), ("fuzz",)])
+def test_a_folder_that_goes_meanwhile_costs_no_result(
+    verb: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    here = tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "gone.py").write_text(GONE.format(here=str(here)), "utf-8")
+    monkeypatch.chdir(here)
+    result = run(*verb, tmp_path / "gone.py")
+    assert result.status == 1, result
+    assert "no trace: cannot write a trace to worldline-out/" in result.out
+
+
+def test_a_folder_that_is_no_more_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    told = refusal(run("check", "no_module_of_that_name:system"))
+    assert told == "the current folder is no more; call it elsewhere"

@@ -285,6 +285,19 @@ def test_a_syntax_error_names_line_and_text(tmp_path: Path):
     )
 
 
+@pytest.mark.parametrize(
+    "source", ["x = ]" + "y" * 9_999, f"raise OSError  #{'y' * 9_999}"]
+)
+def test_of_a_line_that_is_very_long_the_beginning_is_repeated(
+    source: str, tmp_path: Path
+):
+    assert len(refused(written(tmp_path, source))) < 400
+
+
+def test_a_mistake_on_no_line_names_none(tmp_path: Path):
+    assert "None" not in refused(written(tmp_path, "x = 1\0\n"))
+
+
 @pytest.mark.parametrize("source", [b"x = '\xff'\n", b"x = 1\x00\n"])
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path, source: bytes):
     with pytest.raises(InputError):

@@ -145,3 +145,28 @@ def test_what_cannot_be_declared_is_an_error():
         @wl.neighbours
         def near(self: Upper):
             yield self.parent
+
+
+@wl.node
+class Greedy:
+    count: int = 0
+    table: dict[int, int] = wl.field(default_factory=dict, checkpoint=False)
+
+    @wl.rebuild
+    def fill(self) -> None:
+        self.table = {0: self.count}
+        self.count += self.count > 2
+
+
+@wl.node
+class Around:
+    inside: Greedy = wl.part()
+
+
+def test_what_rebuilds_changes_nothing_that_checkpoints_have():
+    kind = node_type(Greedy)
+    assert rebuilt(kind, freeze(Greedy(2)), Greedy()) == freeze(Greedy(2, {0: 2}))
+    with pytest.raises(ModelError, match=r"@wl.rebuild of Greedy changes count, which"):
+        rebuilt(kind, freeze(Greedy(3)), Greedy())
+    with pytest.raises(ModelError, match=r"of Around changes inside.count, which"):
+        rebuilt(node_type(Around), freeze(Around(Greedy(3))), Around(Greedy()))

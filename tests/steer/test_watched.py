@@ -4,9 +4,12 @@
 # ruff: noqa: PLW0108, UP030, UP032
 
 import functools
+import importlib
 import operator
+import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -184,6 +187,31 @@ def test_what_no_property_names_is_not_watched() -> None:
     assert watched.fields == frozenset({"total"})
     assert not watched.timers
     assert not watched.calls
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        lambda its: of_each(lambda node: its.total_of(node)),
+        lambda its: its.Tool.small,
+        lambda its: of_each(lambda node: its.Tool().total(node)),
+        lambda its: its.Asked(),
+    ],
+    ids=["a function", "of a class", "a method", "an object"],
+)
+def test_a_module_of_the_users_with_the_name_of_one_of_pythons_is_read(
+    predicate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Path(elsewhere.__file__).read_text("utf-8")
+    source += "\nTool.total = lambda self, node: node.total\n"
+    (tmp_path / "profile.py").write_text(source, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "profile", raising=False)
+    its = importlib.import_module("profile")
+    try:
+        assert watched_by(counters(predicate(its))).has("total")
+    finally:
+        del sys.modules["profile"]
 
 
 @pytest.mark.parametrize("name", ["paxos", "chord", "randtree", "raft"])

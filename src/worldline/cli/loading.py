@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from worldline.trace.records import Header
 
 
+_LONGEST = 1_000
+"""Characters of the parameters of a file that are told."""
+
 How: TypeAlias = Callable[[str | None], str]
 """Returns what to write instead, for the target that a file names."""
 
@@ -118,5 +121,8 @@ def _tell(
     taken = [f"{k}={v}" for k, v in header.parameters.items() if k not in given]
     if taken:
         text = "".join(f" -p {shlex.quote(parameter)}" for parameter in taken)
-        said = f"{shlex.join(words)} is loaded with{text}, as {place} says"
+        from worldline.trace.json_text import shorten
+
+        shown = shorten(text, _LONGEST)  # a file may say anything
+        said = f"{shlex.join(words)} is loaded with{shown}, as {place} says"
         print(f"worldline: note: {one_line(said)}", file=sys.stderr)

@@ -30,6 +30,7 @@ from worldline.cli import (
     zoo,
 )
 from worldline.cli.exits import raise_exits
+from worldline.cli.options import not_usable
 from worldline.cli.terminal import (
     OUTPUT,
     cannot_print,
@@ -226,8 +227,7 @@ def _answered(argv: Sequence[str] | None) -> int:
         give_up_output()  # it may be what failed
         if error.filename == OUTPUT:
             return _refuse(UsageError(cannot_print(error)))
-        place = f"{error.filename}: " if error.filename else ""
-        return _refuse(UsageError(f"{place}{error.strerror or error}"))
+        return _refuse(not_usable(error))
     except BaseException as error:
         reclaim()
         if arguments is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import json
 import math
 import os
@@ -287,6 +288,24 @@ def refuse_no_file(out: Path) -> None:
         file_place(str(out))
     except argparse.ArgumentTypeError as error:
         raise UsageError(f"--out: {error}", remedy="name another file") from None
+
+
+def not_usable(error: OSError) -> UsageError:
+    """Return what the file system said of a file, and what can be done about it."""
+    if not error.filename:
+        if isinstance(error, FileNotFoundError):  # `os.getcwd` says no more than that
+            return UsageError(
+                "the current folder is no more", remedy="call it elsewhere"
+            )
+        return UsageError(error.strerror or str(error))
+    remedy = "check the path and its permissions" if _is_of_the_path(error) else ""
+    said = f"{error.filename}: {error.strerror or error}"
+    return UsageError(said, remedy=remedy)
+
+
+def _is_of_the_path(error: OSError) -> bool:
+    kinds = (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError)
+    return isinstance(error, kinds) or error.errno in (errno.EROFS, errno.ELOOP)
 
 
 def assignments(texts: Iterable[str]) -> dict[str, str]:

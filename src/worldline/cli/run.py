@@ -13,6 +13,7 @@ from worldline.cli.options import (
     add_options,
     assignments,
     given,
+    not_usable,
     print_json,
 )
 from worldline.cli.terminal import answering
@@ -151,7 +152,8 @@ def _run_watched(arguments: argparse.Namespace, watched: str) -> int:
     except WorldlineError as error:
         channel.send(refused=[error.what, error.remedy])
     except OSError as error:
-        channel.send(refused=[f"{error.filename or ''} {error.strerror or error}", ""])
+        told = not_usable(error)
+        channel.send(refused=[told.what, told.remedy])
     return 2
 
 

@@ -236,13 +236,33 @@ def rebuilt(kind: NodeType, frozen: Frozen, prototype: Any) -> Frozen:
     Raises
     ------
     ModelError
-        If the method that fills them fails.
+        If the method that fills them fails, or changes another field.
     """
     if not _rebuilds(kind):
         return frozen
     node = kind.thaw(frozen, prototype)
     _fill(kind, node)
-    return kind.freeze(node)
+    found = kind.freeze(node)
+    changed = _changed(kind, frozen, found)
+    if changed is not None:
+        raise ModelError(
+            f"@wl.rebuild of {kind.cls.__name__} changes {changed}, which checkpoints have",
+            remedy="fill what wl.field(checkpoint=False) leaves out, and nothing else",
+        )
+    return found
+
+
+def _changed(kind: NodeType, before: Frozen, after: Frozen) -> str | None:
+    """Return the first field that differs and is in checkpoints; None if none does."""
+    kept_out = checkpointing(kind).kept_out
+    for place, name in enumerate(kind.identity, 1):
+        if name in kind.parts:
+            below = _changed(kind.parts[name], before[place], after[place])
+            if below is not None:
+                return f"{name}.{below}"
+        elif name not in kept_out and before[place] != after[place]:
+            return name
+    return None
 
 
 @functools.cache

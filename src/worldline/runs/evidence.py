@@ -7,7 +7,6 @@ recorded, written, and named by the command that replays it.
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -32,6 +31,7 @@ from worldline.show.phrases import REACHED
 from worldline.trace.format import write
 from worldline.trace.json_text import Json
 from worldline.trace.records import Trace
+from worldline.trace.storing import real_path
 from worldline.trace.unpacking import holds_other
 from worldline.worlds.direct import DirectWorld
 
@@ -76,10 +76,10 @@ def untaken(place: Path, kept: Iterable[Path] = ()) -> Path:
     """
     defaults = in_force()
     written = () if defaults is None else defaults.written
-    taken = {os.path.realpath(file) for file in (*kept, *written)}
+    taken = {*map(real_path, (*kept, *written))}
     one = place
     for number in itertools.count(2):
-        if os.path.realpath(one) not in taken and not holds_other(one):
+        if real_path(one) not in taken and not holds_other(one):
             break
         one = place.with_name(f"{place.stem}-{number}{place.suffix}")
     return one
@@ -326,7 +326,7 @@ class Evidence:
 
     def _is_input(self, file: Path) -> bool:
         begins_in = self._begins_in
-        return begins_in is not None and file.resolve() == begins_in.resolve()
+        return begins_in is not None and real_path(file) == real_path(begins_in)
 
     def _confirmed(self, run: Witnessed) -> tuple[DirectWorld, Schedule]:
         direct = DirectWorld(self._system)

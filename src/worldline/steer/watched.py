@@ -26,6 +26,7 @@ from worldline.model.handler_marks import mark_of
 from worldline.model.node import NodeType
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.system import System
+from worldline.model.usercode.places import is_users
 
 _ANY_FIELD = frozenset(
     {"getattr", "vars", "__dict__", "eval", "exec", "attrgetter", "methodcaller"}
@@ -182,7 +183,7 @@ class _Reading:
         todo += function.__defaults__ or ()
         todo += (function.__kwdefaults__ or {}).values()
         todo += vars(function).values()
-        if _is_of_a_library(scope.get("__name__")):
+        if _is_of_a_library(scope.get("__name__"), function.__code__.co_filename):
             return
         for code in _codes(function.__code__):
             todo.append(code)
@@ -223,14 +224,25 @@ class _Reading:
             self.names.add("getattr")  # and so nobody knows
 
 
-def _is_of_a_library(name: Any) -> bool:
-    """Say whether a module is none of those that describe systems."""
+def _is_of_a_library(name: Any, filename: str = "") -> bool:
+    """Say whether a module is none of those that describe systems.
+
+    One of the user's may have the name of one of Python's, as `profile` or `token`.
+
+    Parameters
+    ----------
+    filename
+        The file of its code, where that is known.
+    """
     if not isinstance(name, str):
         return False
     first, _, rest = name.partition(".")
     if first == "worldline":
         return not rest.startswith(("zoo", "dedalus"))
-    return first in sys.stdlib_module_names and first != "__main__"
+    if first not in sys.stdlib_module_names or first == "__main__":
+        return False
+    file = filename or getattr(sys.modules.get(first), "__file__", None)
+    return file is None or not is_users(file)
 
 
 def _of_kind(kind: NodeType) -> Iterator[type]:

@@ -40,6 +40,14 @@ def store(place: Path, content: bytes, what: str) -> None:
         _store(place, content)
 
 
+def real_path(place: Path) -> str:
+    """Return where a path leads; itself, if the current folder is no more."""
+    try:
+        return os.path.realpath(place)
+    except OSError:
+        return os.fspath(place)
+
+
 def try_place(place: Path, what: str) -> None:
     """Refuse a place where no file can be written, before there is what to write.
 

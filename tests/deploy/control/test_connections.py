@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from tests.deploy.control.asking import A, Client, FakeHost, parsed, serving
@@ -72,18 +73,43 @@ def test_a_call_may_take_longer_than_a_request():
     run(asking, FakeHost(answer=asyncio.Event), request_s=0.02)
 
 
-def test_clients_above_the_limit_are_cut_off_and_the_others_served():
+def test_clients_that_ask_nothing_keep_nobody_out():
     async def asking(client: Client) -> None:
         kept = [await asyncio.open_connection("127.0.0.1", client.port) for _ in "abc"]
-        assert await client.send(b"") == b""
-        _, writer = kept.pop()
-        writer.close()
-        while (await client.send(request(client)))[9:12] != b"200":
-            await asyncio.sleep(0.001)
+        assert (await client.send(request(client)))[9:12] == b"200"
+        assert await kept[0][0].read() == b""
+        assert (await client.send(request(client)))[9:12] == b"200"
+        assert not kept[1][0].at_eof()
         for _, writer in kept:
             writer.close()
 
     run(asking, connections=3)
+
+
+class Waiting(FakeHost):
+    """A host that answers calls when it is told to."""
+
+    async def call(self, *asked: Any, timeout: float | None = None) -> Any:
+        self.calls.append(asked)
+        if len(self.calls) == 1:
+            self.go = asyncio.Event()
+        await self.go.wait()
+        return None
+
+
+def test_clients_above_the_limit_are_cut_off_where_all_others_have_asked():
+    host = Waiting()
+
+    async def asking(client: Client) -> None:
+        path = "/nodes/a/call/put"
+        asked = [asyncio.ensure_future(client.ask(path, [])) for _ in "ab"]
+        while len(host.calls) < len(asked):
+            await asyncio.sleep(0.001)
+        assert await client.send(b"") == b""
+        host.go.set()
+        assert [(await one)[0] for one in asked] == [200, 200]
+
+    run(asking, host, connections=2)
 
 
 def test_a_second_request_on_a_connection_is_not_read():

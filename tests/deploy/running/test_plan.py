@@ -44,6 +44,11 @@ def plan(made: wl.System | None = None, **given: Any) -> RunPlan:
         ({"insecure": True}, "--insecure has no meaning without --cluster"),
         ({"no_record": True, "record": "x"}, "record has no meaning with --no-record"),
         ({"no_record": True, "keep": 20}, "keep has no meaning with --no-record"),
+        ({"no_record": True, "every": 1.0}, "every has no meaning with --no-record"),
+        (
+            {"no_record": True, "contents": "ids"},
+            "contents has no meaning with --no-record",
+        ),
         ({"weather": "at 1s delay 2"}, "the weather multiplies latencies, and none"),
         ({"weather": "at 1s crash c"}, "weather, entry 1: idle nodes has no node 'c'"),
         ({"latency": "fast"}, "'fast' is no latency"),

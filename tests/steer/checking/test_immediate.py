@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -389,3 +390,41 @@ def test_a_property_that_fails_is_unseen_and_told():
     assert scene.check.verdicts(A) == (UNSEEN,)
     assert "ZeroDivisionError" in scene.check.errors["<lambda>"]
     assert scene.tell(A, 1) is Instead.BROKEN
+
+
+def _raises(view: wl.View) -> None:
+    raise ValueError("no")
+
+
+def _exits(view: wl.View) -> None:
+    sys.exit(3)
+
+
+def _assigns(view: wl.View) -> None:
+    view[A].count = 3
+
+
+@pytest.mark.parametrize(
+    ("fails", "said"),
+    [
+        (_raises, "raised ValueError: no ({} in _raises)"),
+        (_exits, "raised SystemExit: 3 ({} in _exits)"),
+        (_assigns, "assigns to view[a].count, and a view is read-only ({} in _assigns"),
+    ],
+)
+def test_what_a_property_fails_with_has_its_own_place(
+    fails: Callable[[wl.View], None], said: str
+):
+    @wl.safety
+    def fails_at_two(view: wl.View) -> bool:
+        if view[A].count == 2:
+            fails(view)
+        return True
+
+    scene = Scene(fails_at_two)
+    assert scene.tell(A, 2) is None
+    place = f"test_immediate.py:{fails.__code__.co_firstlineno + 1}"
+    told = scene.check.errors["fails_at_two"]
+    assert said.format(place) in told
+    assert told.count(" in ") == 1
+    assert "called by" not in told.replace("called by fails_at_two", "")

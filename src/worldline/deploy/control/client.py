@@ -99,8 +99,12 @@ def _written(given: Path, node: str) -> tuple[Path, str]:
     file = given
     try:
         file = _file(given, node)
+        if file.is_fifo():  # to open it is to wait for who writes into it
+            raise UsageError(f"{file} is a pipe", remedy=_HOW)
         with file.open() as lines:
             return file, lines.readline(_LONGEST_URL).strip()
+    except UsageError:
+        raise
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is no text"
         if isinstance(error, FileNotFoundError) and has_journals(given):

@@ -30,7 +30,8 @@ class ClientLimits:
     answer_s
         Seconds from then until the answer is made, and read.
     connections
-        Of all clients at a time; what is above is cut off.
+        Of all clients at a time. One more takes the place of whoever has not asked
+        yet for the longest time; if all have, it is cut off itself.
     head
         Bytes of a request before its body.
     """
@@ -42,21 +43,38 @@ class ClientLimits:
 
 
 class ControlConnection(H11Protocol):
-    """One connection."""
+    """One connection.
 
-    def __init__(self, *args: Any, limits: ClientLimits, **kwargs: Any) -> None:
+    Parameters
+    ----------
+    asking
+        Those whose requests are not there yet, the oldest first.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        limits: ClientLimits,
+        asking: dict[ControlConnection, None],
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         # A token stands in each path, and loggers of uvicorn may be the user's own.
         self.logger, self.access_log, self.app = _QUIET, False, self.config.app
-        self._limits = limits
+        self._limits, self._asking = limits, asking
         self._due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a client, if there are not too many."""
+        """Take a client; if there are too many, one of them has to go."""
         super().connection_made(transport)
+        self._asking[self] = None
         if len(self.connections) > self._limits.connections:
-            transport.abort()
-            return
+            # Who connects and says nothing is not to keep others out.
+            oldest = next(iter(self._asking))
+            del self._asking[oldest]
+            oldest.transport.abort()
+            if oldest is self:
+                return
         self._due = self.loop.call_later(self._limits.request_s, self._ask_for_request)
 
     def data_received(self, data: bytes) -> None:
@@ -65,11 +83,14 @@ class ControlConnection(H11Protocol):
             super().data_received(data)
         except h11.LocalProtocolError:  # an answer was under way already
             self.transport.abort()
+        if self._has_asked():
+            self._asking.pop(self, None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the client."""
         if self._due is not None:
             self._due.cancel()
+        self._asking.pop(self, None)
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
@@ -91,9 +112,12 @@ class ControlConnection(H11Protocol):
             self.transport.write(self.conn.send(event))
         self.transport.close()
 
-    def _ask_for_request(self) -> None:
+    def _has_asked(self) -> bool:
         cycle: RequestResponseCycle | None = self.cycle  # None until a head is there
-        if cycle is None or cycle.more_body:
+        return cycle is not None and not cycle.more_body
+
+    def _ask_for_request(self) -> None:
+        if not self._has_asked():
             self.transport.abort()
         else:
             self._due = self.loop.call_later(
@@ -116,6 +140,7 @@ class Clients:
     ) -> None:
         self._limits = limits or ClientLimits()
         self._state = ServerState()
+        self._asking: dict[ControlConnection, None] = {}
         # It is told to touch no loggers: a server of the user's may run beside it.
         self._config = Config(
             application,
@@ -131,7 +156,9 @@ class Clients:
 
     def connection(self) -> ControlConnection:
         """Return the protocol of the next client."""
-        return ControlConnection(self._config, self._state, {}, limits=self._limits)
+        return ControlConnection(
+            self._config, self._state, {}, limits=self._limits, asking=self._asking
+        )
 
     async def dismiss(self, grace_s: float) -> None:
         """End all connections, those with an answer under way after some seconds."""

@@ -12,6 +12,7 @@ from typing import Any, final
 
 from worldline import _command
 from worldline.model.errors import WorldlineError
+from worldline.model.usercode.interrupts import elsewhere
 
 LATE_S = 30.0
 """Seconds after the first signal after which the process leaves at once, all the same."""
@@ -89,7 +90,8 @@ class RunEnding:
             taken[hangup] = self._take
         before = {which: signal.signal(which, how) for which, how in taken.items()}
         try:
-            yield
+            with elsewhere():
+                yield
         finally:
             for which, how in before.items():
                 signal.signal(which, how)

@@ -171,7 +171,8 @@ def _refuse_contradictions(options: RunOptions) -> None:
     if options.no_record:
         # What a node needs of its journal is not a choice.
         options.refuse_given(
-            ("record", "keep", "on_log_failure"), "has no meaning with --no-record"
+            ("record", "contents", "every", "keep", "on_log_failure"),
+            "has no meaning with --no-record",
         )
     options.refuse_idle()
     if options.node and options.cluster is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from worldline.deploy.counts import NodeCounts
 from worldline.deploy.running.beside import StandsBeside
 from worldline.deploy.running.channel import ParentChannel
 from worldline.deploy.running.ending import RunEnding
@@ -25,6 +26,7 @@ from worldline.model.properties import PropertyKind
 from worldline.model.system import System
 from worldline.runs.evidence import replay_of
 from worldline.trace.journal.reading import is_recording
+from worldline.trace.journal.segments import nodes_in
 from worldline.worlds.beside_report import (
     RefusedEvent,
     UnseenProperty,
@@ -153,9 +155,10 @@ def _of_steering(
     """Yield what must not be taken for good news: that nothing was looked at."""
     if plan.options.mode in ("predict", "steer") and counts.get("predictions") == 0:
         yield (
-            "nothing was predicted: no prediction was made in time. What predicts has the "
-            "lowest priority, and where each node has a process, one for each; let it run "
-            "for longer, on a machine with less to do, or --together"
+            "nothing was predicted: no prediction was made in time, unless it was told "
+            "that they failed. What predicts has the lowest priority, and where each node "
+            "has a process, one for each; let it run for longer, on a machine with less to "
+            "do, or --together"
         )
     asked = plan.options.properties
     judged = sum(
@@ -165,12 +168,26 @@ def _of_steering(
     yield from notes_on(counts, unseen, judged)
 
 
+def _lost(record: Path, counts: Sequence[NodeCounts]) -> UsageError | None:
+    """Return that journals are no more which were written, if so."""
+    written = [node.node for node in counts if node.journal_bytes]
+    kept = nodes_in(record) if is_recording(record) else []
+    if written and not kept:
+        return UsageError(f"the recording {record} is no more", remedy="run again")
+    if lost := [name for name in written if name not in kept]:
+        return UsageError(
+            f"the recording {record} has no journal of {', '.join(lost[:10])} any more",
+            remedy="replay what is left, or run again",
+        )
+    return None
+
+
 def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
     system, record, error = plan.system, plan.record, outcome.error
-    if record is not None and not is_recording(record):
-        if error is None and any(node.journal_bytes for node in outcome.counts):
-            error = UsageError(f"the recording {record} is no more", remedy="run again")
-        record = None  # or it ended before anything happened
+    if record is not None:
+        error = error or _lost(record, outcome.counts)
+        if not is_recording(record):
+            record = None  # or it ended before anything happened
     target = plan.target or (None if system.origin is None else system.origin.target)
     notes = [
         f"nothing came of the weather: {one}"

@@ -7,7 +7,7 @@ bounds; a second one ends the whole at once.
 A handler may raise KeyboardInterrupt by itself, which is a violation and not Ctrl-C. So
 inside the block Ctrl-C raises an exception of its own, `Interrupted`. Outside, in other
 threads, and where SIGINT is handled already, every KeyboardInterrupt counts as
-Ctrl-C.
+Ctrl-C, unless it is said that none does (`elsewhere`).
 """
 
 from __future__ import annotations
@@ -149,6 +149,20 @@ def held() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
         _Keys.held = _Keys.heard = False
+
+
+@contextlib.contextmanager
+def elsewhere() -> Iterator[None]:
+    """Take no KeyboardInterrupt in this block for Ctrl-C, of which somebody else takes care.
+
+    That one raises none: it is what the user's code has raised by itself.
+    """
+    before = _Keys.held
+    _Keys.held, _Keys.pressed, _Keys.pending = True, False, False
+    try:
+        yield
+    finally:
+        _Keys.held = before
 
 
 @contextlib.contextmanager

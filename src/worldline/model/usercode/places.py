@@ -10,9 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from types import FrameType
 
+from worldline import _command
+
 _OURS = str(Path(__file__).resolve().parents[2])
 _LIKE_USERS = str(Path(_OURS) / "zoo")
 """Systems that come along: written as a user's are, and treated so."""
+
+_COMMAND = getattr(sys.modules["__main__"], "__file__", None) or ""
+"""The script that began the process, which is no code of the user's if it is the command."""
 
 
 def is_ours(filename: str) -> bool:
@@ -24,6 +29,8 @@ def is_users(filename: str) -> bool:
     """Say whether a file is the user's: neither ours nor Python's."""
     if is_ours(filename):
         return filename.startswith(_LIKE_USERS)
+    if _command.IS_COMMAND and filename == _COMMAND:
+        return False
     return not filename.startswith(("<", sysconfig.get_path("stdlib")))
 
 
@@ -77,7 +84,7 @@ def _own(frame: FrameType | None) -> Iterator[FrameType]:
 def _enters(frame: FrameType) -> bool:
     """Say whether a frame is where Worldline begins to run user code."""
     code = frame.f_code
-    return code.co_name in ("perform", "_once") and (
+    return code.co_name in ("perform", "run_pure", "_once") and (
         frame.f_globals.get("__name__")
         in ("worldline.model.semantics.execute", "worldline.model.usercode.running")
     )

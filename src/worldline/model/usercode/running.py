@@ -264,12 +264,13 @@ def refuse(
     """
     if isinstance(error, Diverged):
         said_so = f"{what}{defined_at(function)} did not return ({error})"
-        raise ModelError(said_so, remedy=remedy) from None
+        raise ModelError(said_so, remedy=remedy, located=True) from None
     if is_ours(error):
         raise error
     place = place_of(error)
     where = f" ({place})" if place else ""
-    raise ModelError(f"{what} raised {said(error)}{where}", remedy=remedy) from error
+    told = f"{what} raised {said(error)}{where}"
+    raise ModelError(told, remedy=remedy, located=True) from error
 
 
 class _Stack:

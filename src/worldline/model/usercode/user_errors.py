@@ -16,6 +16,9 @@ from worldline.model.errors import InputError, WorldlineError
 from worldline.model.usercode.places import is_ours, is_users
 from worldline.model.usercode.running import said, text_of
 
+_LONGEST_LINE = 120
+"""Characters of a line of code that are repeated."""
+
 
 def failed(place: str, error: BaseException, what: str) -> InputError:
     """Return the error that says why a module or function failed, and on which line.
@@ -29,10 +32,10 @@ def failed(place: str, error: BaseException, what: str) -> InputError:
     """
     if isinstance(error, SyntaxError):
         name = Path(error.filename).name if error.filename else place
-        text = f": {error.text.strip()}" if error.text else ""
-        return InputError(
-            f"{place} is not valid Python: {error.msg} ({name}:{error.lineno}{text})"
-        )
+        text = f": {shorten(error.text.strip(), _LONGEST_LINE)}" if error.text else ""
+        # What has a null character in it has no lines.
+        line = "" if error.lineno is None else f" ({name}:{error.lineno}{text})"
+        return InputError(f"{place} is not valid Python: {error.msg}{line}")
     line = _line(error) or place
     if isinstance(error, WorldlineError):
         return InputError(f"{place}: {error.what} ({line})", remedy=error.remedy)
@@ -120,7 +123,7 @@ def _line(error: BaseException) -> str:
     own = [frame for frame in frames if is_users(frame.filename)]
     if not own:
         return ""
-    text = f": {own[-1].line}" if own[-1].line else ""
+    text = f": {shorten(own[-1].line, _LONGEST_LINE)}" if own[-1].line else ""
     return f"{Path(own[-1].filename).name}:{own[-1].lineno}{text}"
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from worldline.loading.loader import load
 from worldline.model.errors import UsageError, WorldlineError, name_of, one_line
 from worldline.model.system import SystemOrigin
+from worldline.model.usercode.interrupts import elsewhere
 from worldline.model.usercode.user_errors import escaped
 from worldline.steer.process.frames import FrameReader, framed
 from worldline.steer.process.works import AnswersQuestions, Work, work_of
@@ -39,7 +40,7 @@ def serve(descriptor: int, works: Mapping[str, Work]) -> None:
     with contextlib.suppress(OSError):
         os.nice(_NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with its host
-    with socket.socket(fileno=descriptor) as sock:
+    with elsewhere(), socket.socket(fileno=descriptor) as sock:
         sock.setblocking(True)
         inbox: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
         reading = threading.Thread(target=_read, args=(sock, inbox), daemon=True)
