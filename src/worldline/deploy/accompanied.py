@@ -7,7 +7,7 @@ from typing import Any, final
 
 from worldline.deploy.attended import AttendedEvents
 from worldline.deploy.executing import ARRIVES, NodeExecution, PutOff
-from worldline.deploy.passing import Run, noticed, vetted
+from worldline.deploy.passing import RunsHandler, noticed, vetted
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.watching import Watching
 from worldline.deploy.wire import Wire
@@ -61,7 +61,7 @@ class AccompaniedExecution:
         self._door = execution.door
         self._before = watching.before
         self._attended: AttendedEvents | None = None
-        self.run: Run = execution.run
+        self.run: RunsHandler = execution.run
         self.unaware: Attention | None = None
 
     def attend(self) -> Attention | None:

@@ -17,7 +17,7 @@ from worldline.model.semantics.execute import Failure
 from worldline.worlds.companions import Instead
 from worldline.worlds.undoing import Before
 
-Run: TypeAlias = Callable[[int, Handler, tuple[Any, ...]], Event | None]
+RunsHandler: TypeAlias = Callable[[int, Handler, tuple[Any, ...]], Event | None]
 """Runs the handler of a message of which nothing has to be asked before, by the number of the
 event; returns a message that was undone, and is to come again."""
 
@@ -28,7 +28,7 @@ def noticed(
     attended: AttendedEvents,
     turn: PresentTurn,
     tire: Callable[[], None],
-) -> Run:
+) -> RunsHandler:
     """Return what runs messages that a companion is told of, and that nobody undoes.
 
     Parameters
@@ -61,7 +61,7 @@ def vetted(
     attended: AttendedEvents,
     turn: PresentTurn,
     undo: Callable[[int, Event, Instead], Event | None],
-) -> Run:
+) -> RunsHandler:
     """Return what runs messages that a companion may have undone.
 
     Parameters

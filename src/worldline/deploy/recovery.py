@@ -14,7 +14,7 @@ from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.damage import DamagedJournal
+from worldline.trace.journal.damage import PUT_BACK
 from worldline.trace.journal.frames import FURTHEST, MessageFrame, NamedFrame, split
 from worldline.trace.journal.lasting import lasting_paths, lasting_words
 from worldline.trace.journal.patches import patched_all
@@ -110,7 +110,9 @@ def _read(segment: Incarnation, fold: _Fold, codec: Codec) -> None:
     try:
         for turn in segment.turns(codec):
             fold.take(turn)
-    except DamagedJournal as error:
+    except InputError as error:
+        if error.remedy != PUT_BACK:
+            raise
         raise InputError(
             error.what,
             remedy="put back what was there; in an empty folder the node begins without "

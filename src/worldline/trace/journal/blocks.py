@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, final
 
-from worldline.trace.journal.damage import DamagedJournal, damage_at
+from worldline.trace.journal.damage import damage_at, damaged
 from worldline.trace.journal.framing import HEAD, MAGIC, block_at, salt_of, salts_of
 from worldline.trace.journal.segments import BOUND, JournalHeader, parse_header
 
@@ -119,5 +119,5 @@ class Blocks:
     def _break_off(self, what: str) -> None:
         """Take note of damage that is not at the end."""
         if not self._partial:
-            raise DamagedJournal(what)
+            raise damaged(what)
         self.damage = what

@@ -24,12 +24,13 @@ _TRIES = 1 << 20
 _GOES_ON = ", and goes on behind it"
 
 
-class DamagedJournal(InputError):
-    """A journal of which something is not as it was written, before its end."""
+PUT_BACK = "put back what was there, or --partial goes on behind what is missing"
+"""What whoever reads a damaged journal can do."""
 
-    def __init__(self, what: str) -> None:
-        remedy = "put back what was there, or --partial goes on behind what is missing"
-        super().__init__(what, remedy=remedy)
+
+def damaged(what: str) -> InputError:
+    """Return the error of a journal of which something is not as it was written, before its end."""
+    return InputError(what, remedy=PUT_BACK)
 
 
 def damage_at(data: bytes, at: int, salts: Sequence[int | None]) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple, final
 from worldline.model.errors import InputError
 from worldline.trace.journal.blocks import Block, Blocks
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.damage import DamagedJournal
+from worldline.trace.journal.damage import damaged
 from worldline.trace.journal.framing import LARGEST_BLOCK
 from worldline.trace.journal.messagepack import unpack
 from worldline.trace.journal.records import GapRecord, JournalRecord, read
@@ -195,7 +195,7 @@ def _missing(each: SegmentFile, *, partial: bool) -> str:
     """Say that the segment before one is not there."""
     what = f"{each.path.parent} lacks the segment before {each.path.name}"
     if not partial:
-        raise DamagedJournal(what)
+        raise damaged(what)
     return what
 
 
@@ -210,7 +210,7 @@ def _shorter(
         "next segment was begun"
     )
     if not partial:
-        raise DamagedJournal(what)
+        raise damaged(what)
     return what
 
 
@@ -290,7 +290,7 @@ def _unpacked(path: Path, *, partial: bool) -> tuple[bytes, bool]:
     if not why and size > len(data):  # who reads a stream is not told that it is torn
         why = f"it is torn, with {len(data):,} of {size:,} bytes"
     if why and not partial:
-        raise DamagedJournal(f"cannot unpack {path}: {why}")
+        raise damaged(f"cannot unpack {path}: {why}")
     return bytes(data), not why
 
 
