@@ -51,11 +51,14 @@ def edit(lines: list[Any], rng: random.Random) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seeds", [16, pytest.param(400, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_an_edited_trace_is_refused_or_handled(variant: str, tmp_path: Path):
+def test_an_edited_trace_is_refused_or_handled(
+    variant: str, seeds: int, tmp_path: Path
+):
     rng = random.Random(variant)
     place = tmp_path / "trace.wl"
-    for seed in range(40):
+    for seed in range(seeds):
         trace = random_trace(VARIANTS[variant](), seed, 12)
         lines = [json.loads(line) for line in lines_of(trace)]
         edit(lines, rng)

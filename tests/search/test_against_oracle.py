@@ -77,7 +77,10 @@ def test_the_toy_has_the_published_edges_and_paths() -> None:
 
 
 @pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
-@pytest.mark.parametrize("engine", ["python", "auto"])
+@pytest.mark.parametrize(
+    "engine",
+    ["python", pytest.param("auto", marks=pytest.mark.nightly)],  # alike, as is tested
+)
 def test_search_and_oracle_agree_on_whole_spaces(
     build: Callable[[], wl.System], engine: Engine
 ) -> None:

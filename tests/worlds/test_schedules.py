@@ -116,7 +116,7 @@ def compare_many(build: Callable[[], wl.System], count: int, steps: int) -> None
 def test_all_worlds_run_random_schedules_of_the_zoo_alike(
     build: Callable[[], wl.System],
 ):
-    compare_many(build, count=24, steps=12)
+    compare_many(build, count=12, steps=12)
 
 
 @pytest.mark.nightly
@@ -130,7 +130,7 @@ def test_all_worlds_run_many_schedules_of_the_zoo_alike(
 @pytest.mark.slow
 @every_system
 def test_all_worlds_run_random_schedules_alike(build: Callable[[], wl.System]):
-    compare_many(build, count=40, steps=15)
+    compare_many(build, count=20, steps=15)
 
 
 @pytest.mark.nightly

@@ -36,6 +36,12 @@ def test_whole_spaces_are_alike(build: Callable[[], wl.System], deadlock: bool) 
 @pytest.mark.slow
 @pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
 def test_spaces_are_alike_up_to_a_depth(build: Callable[[], wl.System]) -> None:
+    compare(build, max_depth=4, deadlock=True, keep_going=True)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+def test_spaces_are_alike_up_to_a_larger_depth(build: Callable[[], wl.System]) -> None:
     compare(build, max_depth=5, deadlock=True, keep_going=True)
 
 

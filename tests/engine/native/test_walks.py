@@ -88,7 +88,13 @@ def compare(
 
 @pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
 def test_walks_are_alike(build: Callable[[], wl.System]) -> None:
-    compare(build, walks=20, most_steps=30)
+    compare(build, walks=8, most_steps=30)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+def test_many_walks_are_alike(build: Callable[[], wl.System]) -> None:
+    compare(build, walks=100, most_steps=30)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from worldline.steer.checking.counts import CheckCounts, UnseenProperty
+from worldline.steer.checking.counts import CheckCounts, WhyUnseen
 
 REASONS = [
-    UnseenProperty(name, lacks, is_in_part)
+    WhyUnseen(name, lacks, is_in_part)
     for name in ("one", "two")
     for lacks in ("a", "b")
     for is_in_part in (False, True)
@@ -20,7 +20,7 @@ REASONS = [
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_unseen_is_counted_as_after_each_event(seed: int):
     rng, counts = random.Random(seed), CheckCounts()
-    now, each = dict[str, UnseenProperty](), Counter[UnseenProperty]()
+    now, each = dict[str, WhyUnseen](), Counter[WhyUnseen]()
     for _ in range(500):
         lacking = rng.choice(REASONS)
         match rng.randrange(20):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 
-class UnseenProperty(NamedTuple):
+class WhyUnseen(NamedTuple):
     """Why a property is unseen: what nothing is known of, in words; whether it holds in part."""
 
     name: str
@@ -40,12 +40,12 @@ class CheckCounts:
     doubted: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     uncaught: Counter[str] = field(default_factory=Counter)
-    _lacking: Counter[UnseenProperty] = field(default_factory=Counter)
-    _now: dict[str, UnseenProperty] = field(default_factory=dict)
+    _lacking: Counter[WhyUnseen] = field(default_factory=Counter)
+    _now: dict[str, WhyUnseen] = field(default_factory=dict)
     _counted: int = 0
 
     @property
-    def lacking(self) -> Counter[UnseenProperty]:
+    def lacking(self) -> Counter[WhyUnseen]:
         """After how many of them properties were unseen, by which and why."""
         self._count()
         return self._lacking
@@ -63,7 +63,7 @@ class CheckCounts:
         self._count()
         self._now.clear()
 
-    def lack(self, lacking: UnseenProperty) -> None:
+    def lack(self, lacking: WhyUnseen) -> None:
         """Take note that a property is unseen after the events that are counted next."""
         if self._now.get(lacking.name) != lacking:
             self._count()

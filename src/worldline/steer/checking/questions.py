@@ -27,7 +27,7 @@ from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import verdict
 from worldline.model.verdicts import UNSEEN, StateVerdict
 from worldline.model.view import ColumnRead, View
-from worldline.steer.checking.counts import CheckCounts, UnseenProperty
+from worldline.steer.checking.counts import CheckCounts, WhyUnseen
 from worldline.steer.checking.standpoint import Standpoint
 
 
@@ -207,8 +207,8 @@ class JudgedProperty(JudgedQuestion):
             self._judge.counts.lack(self._why())
         return said
 
-    def _why(self) -> UnseenProperty:
-        return UnseenProperty(self.name, self.lacks, self.holds_in_part)
+    def _why(self) -> WhyUnseen:
+        return WhyUnseen(self.name, self.lacks, self.holds_in_part)
 
     def tell(self, before: JudgedAnswer) -> None:
         if type(self.verdict) is bool:
