@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import weakref
 from collections.abc import Callable
 from ctypes import byref, c_int32, c_int64, c_uint64
@@ -27,6 +28,15 @@ _QUOTA = 262_144
 """States expanded before the kernel comes back, if no bound is hit before."""
 
 
+def _free(library: ctypes.CDLL, handle: int, process: int) -> None:
+    """Free a search in the process that has made it.
+
+    One that was forked off it has none of its threads, for whose end it would wait for ever.
+    """
+    if os.getpid() == process:
+        library.wl_search_free(handle)
+
+
 @final
 class Ways:
     """The steps by which states were reached; keeps what the kernel holds of them.
@@ -48,7 +58,7 @@ class Ways:
         self._handle = handle
         self._tables = tables
         self._statistics = statistics
-        self.forget = weakref.finalize(self, library.wl_search_free, handle)
+        self.forget = weakref.finalize(self, _free, library, handle, os.getpid())
 
     def locate(self, fingerprint: int, last: tuple[Entry, Leaf] | None) -> Hit:
         """Return how a state was reached, and perhaps one more step."""
