@@ -113,6 +113,7 @@ def _read(segment: Incarnation, fold: _Fold, codec: Codec) -> None:
     except InputError as error:
         if error.remedy != PUT_BACK:
             raise
+        # Who begins a node cannot go on behind what is missing, as who replays can.
         raise InputError(
             error.what,
             remedy="put back what was there; in an empty folder the node begins without "
