@@ -15,7 +15,7 @@ from worldline.cli.options import (
     given,
 )
 from worldline.cli.shortening import add_minimize, shortened
-from worldline.cli.termination import ended_by_termination
+from worldline.cli.termination import ended_early
 
 if TYPE_CHECKING:
     from worldline.lineage.explaining.report import FaultsReport
@@ -85,7 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.lineage.options import FaultOptions
     from worldline.lineage.targets.opening import open_target
     from worldline.model.usercode.divergence import watched
-    from worldline.model.usercode.interrupts import held
 
     told = given(arguments, FaultOptions)
     options = FaultOptions.of(**told)
@@ -94,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.targets, parameters, options.nodes, options.properties
     )
     _command.begin()
-    with ended_by_termination(as_keys=True), held(), watched():
+    with ended_early(), watched():
         with shown_faults(target.name) as progress:
             report = answer(target, FaultOptions.of(**told, progress=progress))
         if arguments.minimize:

@@ -8,7 +8,7 @@ from pathlib import Path
 from worldline import _command
 from worldline.cli.loading import add_target, load_of_trace
 from worldline.cli.options import add_json, add_options, assignments, given
-from worldline.cli.termination import ended_by_termination
+from worldline.cli.termination import ended_early
 
 SUMMARY = "make a failing run as short as it can be"
 
@@ -60,7 +60,6 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.progress import shrink_line, told
     from worldline.minimizing.minimize import minimize
     from worldline.minimizing.options import MinimizeOptions
-    from worldline.model.usercode.interrupts import held
     from worldline.trace.format import read_header
 
     header = read_header(arguments.trace)
@@ -69,10 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
     system = load_of_trace("minimize", targets, parameters, place, header)
     options = given(arguments, MinimizeOptions)
     _command.begin()
-    with (
-        ended_by_termination(as_keys=True),
-        held(),
-        told(system.name, shrink_line) as progress,
-    ):
+    with ended_early(), told(system.name, shrink_line) as progress:
         report = minimize(place, **{**options, "system": system, "progress": progress})
         return answered(report, as_json=arguments.json)

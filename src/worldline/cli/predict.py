@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
-from worldline.cli.termination import ended_by_termination
+from worldline.cli.termination import ended_early
 from worldline.model.counts import counted
 
 if TYPE_CHECKING:
@@ -84,13 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
     from worldline.cli.answers import answered
     from worldline.cli.progress import shown
     from worldline.cli.shortening import begun_with
-    from worldline.model.usercode.interrupts import held
     from worldline.search.predicting.options import PredictOptions
     from worldline.search.predicting.predict import predict
 
     system = load_of_search("predict", arguments)
     _command.begin()
-    with ended_by_termination(as_keys=True), held():
+    with ended_early():
         with shown(system.name) as progress:
             told = given(arguments, PredictOptions, system)
             report = predict(system, **told, progress=progress)

@@ -10,7 +10,7 @@ from worldline import _command
 from worldline.cli.loading import load_of_search
 from worldline.cli.options import add_json, add_options, given
 from worldline.cli.shortening import add_minimize, begun_with, shortened
-from worldline.cli.termination import ended_by_termination
+from worldline.cli.termination import ended_early
 from worldline.options.declaring import VerbOptions
 
 
@@ -33,11 +33,10 @@ def search(
     """Search as a command line says; return the exit code of the verdict."""
     from worldline.cli.answers import answered, answered_twice
     from worldline.cli.progress import shown
-    from worldline.model.usercode.interrupts import held
 
     system = load_of_search(verb, arguments)
     _command.begin()
-    with ended_by_termination(as_keys=True), held():
+    with ended_early():
         with shown(system.name) as progress:
             told = given(arguments, options, system)
             report = function(system, **told, progress=progress)
