@@ -18,10 +18,16 @@ from typing import Any, final
 from worldline.deploy.disk_sync import DiskSync
 from worldline.deploy.journal_header import first_header
 from worldline.deploy.journal_options import JournalOptions
+from worldline.deploy.journal_tail import JournalTail
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.pieces import LARGE, pieces
 from worldline.deploy.recovery import Restored, restore
-from worldline.deploy.segment_file import SegmentWriter, compress_later, sync_file
+from worldline.deploy.segment_file import (
+    SegmentWriter,
+    compress_later,
+    forget_oldest,
+    sync_file,
+)
 from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
@@ -39,7 +45,7 @@ from worldline.trace.journal.records import (
     packed_records,
     spell,
 )
-from worldline.trace.journal.segments import JournalHeader, folder_of, segments
+from worldline.trace.journal.segments import JournalHeader, folder_of
 from worldline.trace.journal.sharing import SHARED, share
 
 SEGMENT = 16 << 20
@@ -91,8 +97,6 @@ class JournalWriter:
         self._times = TurnTimes()
         self._write_packets: WriteBlock | None = None
         self._write_plain: WriteBlock | None = None
-        self._write_records: WriteBlock | None = None
-        self._write_shared: WriteBlock | None = None
         self.records: list[JournalRecord] = []
         self.needs_checkpoint = False
 
@@ -168,7 +172,7 @@ class JournalWriter:
         """
         records, self.records = self.records, []
         write, file = self._write_plain, self._file
-        if durable or write is None or file is None:
+        if durable or write is None or file is None or not records:
             self._commit_carefully(records, durable=durable)
             return
         # Most other turns: of a timer, a call, an error. Between two handlers all code is cold, so
@@ -249,12 +253,14 @@ class JournalWriter:
                 with contextlib.suppress(OSError, JournalFailure):
                     self.records.append(StoppedRecord(reason))
                     self.commit()
+                    file.flush()
                     if self.is_synced:
                         sync_file(file.fd)
+            self._be_careful()
+            self._times.leave()
             file.close()
             self._closed_bytes += file.size
             self._file = None
-            self._be_careful()
         self.disk.close()
         self._lock.close()
 
@@ -292,8 +298,10 @@ class JournalWriter:
     def _append(
         self, file: SegmentWriter, spelt: list[list[Any]], *, durable: bool
     ) -> None:
-        is_shared = durable and share(spelt)
-        write = self._write_shared if is_shared else self._write_records
+        is_shared, times = durable and share(spelt), self._times
+        write = times.write_shared if is_shared else times.write_records
+        if durable and not is_shared and self._options.sync == "durable":
+            write = times.write_synced
         if write is None:
             file.append(self._content(spelt, is_shared=is_shared))
             return
@@ -311,7 +319,10 @@ class JournalWriter:
     def _begin(self, spelt: list[list[Any]], *, durable: bool) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
         content = self._content(spelt, is_shared=durable and share(spelt))
-        self._file = SegmentWriter.create(self._lock.folder, self._header, content)
+        folder, header, options = self._lock.folder, self._header, self._options
+        self._file = file = SegmentWriter.create(folder, header, content)
+        if options.events and options.sync != "always":
+            file.take(JournalTail.create(folder), header)
         self._be_quick()
 
     def _be_quick(self) -> None:
@@ -319,10 +330,6 @@ class JournalWriter:
         options, times, file = self._options, self._times, self._file
         assert file is not None, "it is called where there is one"
         times.into(file)
-        self._write_records, self._write_shared = (
-            times.write_records,
-            times.write_shared,
-        )
         if options.events and options.sync != "always":
             self._write_plain = times.write_records
             if options.contents == "all":
@@ -331,12 +338,13 @@ class JournalWriter:
     def _be_careful(self) -> None:
         """Let nothing be written without asking whether anything can be."""
         self._write_packets = self._write_plain = None
-        self._write_records = self._write_shared = None
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
-        if old is not None and self.is_synced:
-            self.disk.settle()
+        if old is not None:
+            old.flush()
+            if self.is_synced:
+                self.disk.settle()
         number, before = self._header.segment + 1, None if old is None else old.size
         header = replace(self._header, segment=number, before=before)
         values = self._codec.values
@@ -346,21 +354,13 @@ class JournalWriter:
         new = SegmentWriter.create(self._lock.folder, header, content)
         self._header, self._file = header, new
         if old is not None:
+            new.take(old.tail, header)
             self._closed_bytes += old.size
+            old.tail = None
             old.close()
             compress_later(old.path)
-        self._forget()
-
-    def _forget(self) -> None:
-        """Remove the oldest segments, where only so many bytes are kept."""
-        keep = self._options.keep
-        if keep is None:
-            return
-        files = segments(self._lock.folder)
-        sizes = [file.path.stat().st_size for file in files]
-        while len(files) > 1 and sum(sizes) > keep:
-            files.pop(0).path.unlink(missing_ok=True)
-            sizes.pop(0)
+        if self._options.keep is not None:
+            forget_oldest(self._lock.folder, self._options.keep)
 
     def _fail_at(self, file: SegmentWriter, written: int, records: int) -> None:
         """Go on without a journal, if the kernel has met an error, and nothing depends on it."""
