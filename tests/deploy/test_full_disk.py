@@ -22,8 +22,11 @@ from worldline.deploy.keeping import NodeFailed
 from worldline.model.errors import UsageError
 
 A, B = wl.ids("a", "b")
-SMALL = 6_000
-"""Bytes that a file may have: some dozens of events."""
+SMALL = 40_000
+"""Bytes that a file may have: some dozens of events. Of a journal's tail, which has its room before,
+there are more."""
+
+LOAD = bytes(1_000)
 
 
 @wl.message
@@ -42,15 +45,15 @@ class Noting:
     heard: int = 0
 
     @wl.call
-    def keep(self, ctx: wl.Context) -> int:
+    def keep(self, ctx: wl.Context, load: bytes) -> int:
         self.kept += 1
         ctx.send(self.other, Note(self.kept, b"k" * 50))
         return self.kept
 
     @wl.call
-    def note(self, ctx: wl.Context) -> int:
+    def note(self, ctx: wl.Context, load: bytes) -> int:
         self.noted += 1
-        ctx.send(self.other, Note(self.noted, b"n" * 50))
+        ctx.send(self.other, Note(self.noted, load))
         return self.noted
 
     @wl.on(Note)
@@ -62,7 +65,7 @@ def system(network: str = "streams") -> wl.System:
     return wl.System(
         {A: Noting(B), B: Noting(A)},
         network=getattr(wl, network)(),
-        workload=[wl.script(A, [wl.invoke(Noting.keep)] * 500)],
+        workload=[wl.script(A, [wl.invoke(Noting.keep, LOAD)] * 500)],
         name="noting",
     )
 
@@ -88,7 +91,7 @@ async def ask(host: wl.Host, name: str, answers: list[int], most: int) -> None:
     """Make calls until the node has stopped."""
     with contextlib.suppress(UsageError):
         for _ in range(most):
-            answers.append(await host.call(A, name, timeout=10))
+            answers.append(await host.call(A, name, LOAD, timeout=10))
 
 
 @pytest.mark.parametrize("network", ["streams", "datagrams"])
@@ -152,7 +155,7 @@ def test_where_nothing_is_durable_a_node_goes_on_with_a_gap(
                 await ask(host, "note", answers, 1)
                 await asyncio.sleep(0.01)
             await ask(host, "note", answers, 10)
-            assert await host.call(A, "keep", timeout=10) == 1
+            assert await host.call(A, "keep", LOAD, timeout=10) == 1
 
     asyncio.run(main())
     assert answers == list(range(1, len(answers) + 1))

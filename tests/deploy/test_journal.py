@@ -314,7 +314,7 @@ def full_disk() -> Iterator[Callable[[int], None]]:
 def test_on_a_full_disk_what_is_durable_stops_the_node(
     tmp_path: Path, full_disk: Any
 ) -> None:
-    writer, _ = opened(tmp_path)
+    writer, _ = opened(tmp_path, JournalOptions(run="r", sync="durable"))
     writer.records = EVERY[:1]
     writer.commit()
     size = (tmp_path / "a" / "1-0.wlj").stat().st_size
@@ -341,9 +341,9 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
     full_disk((tmp_path / "a" / "1-0.wlj").stat().st_size + 40)
     for _ in range(3):
         if alone:
-            writer.commit_received([PACKET])
+            writer.commit_received([PACKET] * 50)
             continue
-        writer.records = [ReceivedRecord(PACKET)]
+        writer.records = [ReceivedRecord(PACKET * 50)]
         writer.commit()
     assert writer.needs_checkpoint
     writer.checkpoint(pack_checkpoint(_checkpoint({}), CODEC))
@@ -378,3 +378,14 @@ def test_without_events_what_outlives_a_life_is_written(tmp_path: Path) -> None:
         DeltaRecord,
     ]
     assert opened(tmp_path, options)[1].durable == {"seen": 1}
+
+
+def test_a_turn_without_records_is_none(tmp_path: Path) -> None:
+    writer, _ = opened(tmp_path)
+    writer.records = EVERY[:1]
+    writer.commit()
+    size = writer.bytes_written
+    writer.commit()
+    assert writer.bytes_written == size
+    writer.close(None)
+    assert len(read(tmp_path)) == 1

@@ -136,9 +136,9 @@ def test_behind_a_full_disk_blocks_are_where_they_say(
     full_disk(size + 40)
     for _ in range(2):
         if alone:
-            writer.commit_received([PACKET])
+            writer.commit_received([PACKET] * 50)
         else:
-            writer.records = EVERY[2:4]
+            writer.records = [ReceivedRecord(PACKET * 50), *EVERY[2:4]]
             writer.commit()
     assert first.stat().st_size == size
     full_disk(-1)

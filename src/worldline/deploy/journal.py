@@ -15,19 +15,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, final
 
-from worldline._version import __version__
 from worldline.deploy.disk_sync import DiskSync
+from worldline.deploy.journal_header import first_header
 from worldline.deploy.journal_options import JournalOptions
+from worldline.deploy.journal_tail import JournalTail
 from worldline.deploy.locking import FolderLock
 from worldline.deploy.pieces import LARGE, pieces
 from worldline.deploy.recovery import Restored, restore
-from worldline.deploy.segment_file import SegmentWriter, compress_later, sync_file
+from worldline.deploy.segment_file import (
+    SegmentWriter,
+    compress_later,
+    forget_oldest,
+    sync_file,
+)
 from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.lasting import lasting_words
 from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.records import (
     RECEIVED,
@@ -37,14 +42,10 @@ from worldline.trace.journal.records import (
     JournalRecord,
     StartedRecord,
     StoppedRecord,
+    packed_records,
     spell,
 )
-from worldline.trace.journal.segments import (
-    VERSION,
-    JournalHeader,
-    folder_of,
-    segments,
-)
+from worldline.trace.journal.segments import JournalHeader, folder_of
 from worldline.trace.journal.sharing import SHARED, share
 
 SEGMENT = 16 << 20
@@ -95,8 +96,7 @@ class JournalWriter:
         self._closed_bytes = 0
         self._times = TurnTimes()
         self._write_packets: WriteBlock | None = None
-        self._write_records: WriteBlock | None = None
-        self._write_shared: WriteBlock | None = None
+        self._write_plain: WriteBlock | None = None
         self.records: list[JournalRecord] = []
         self.needs_checkpoint = False
 
@@ -154,22 +154,7 @@ class JournalWriter:
             named(
                 f"{node}: {restored.torn} bytes of its journal were torn, and cut off"
             )
-        origin = system.origin
-        header = JournalHeader(
-            version=VERSION,
-            worldline=__version__,
-            system=system.name,
-            target=None if origin is None else origin.target,
-            parameters={} if origin is None else dict(origin.parameters),
-            digest=codec.digest.lines,
-            fields=lasting_words(system.types[system.index[node]], codec),
-            node=node.name,
-            incarnation=restored.incarnation,
-            segment=0,
-            run=options.run,
-            seed=options.seed,
-            source=None if origin is None else origin.source,
-        )
+        header = first_header(system, codec, node, restored.incarnation, options)
         return cls(lock, codec, header, options, named), restored
 
     def commit(self, durable: bool = False) -> None:
@@ -186,13 +171,20 @@ class JournalWriter:
             If it cannot be written, and something depends on it.
         """
         records, self.records = self.records, []
-        if not self._options.events:
-            records = [each for each in records if type(each) in LASTING]
-        if not records:
+        write, file = self._write_plain, self._file
+        if durable or write is None or file is None or not records:
+            self._commit_carefully(records, durable=durable)
             return
-        values = self._codec.values
-        spelt = [spell(record, values) for record in records]
-        self._commit(spelt, durable=durable)
+        # Most other turns: of a timer, a call, an error. Between two handlers all code is cold, so
+        # what is little is done in few places.
+        packed = packed_records(records, self._codec.values)
+        written = write(packed, len(packed))
+        if written < 0:
+            self._fail_at(file, written, len(records))
+            return
+        file.size += written
+        if file.size >= SEGMENT:
+            self.needs_checkpoint = True
 
     def commit_received(self, packets: list[bytes]) -> None:
         """Write a turn in which messages came in and nothing has to be said of them.
@@ -207,8 +199,7 @@ class JournalWriter:
             return
         written = write(joined, len(joined))
         if written < 0:
-            file.cut()
-            self._fail(_error(written), len(packets), durable=False)
+            self._fail_at(file, written, len(packets))
             return
         file.size += written
         if file.size >= SEGMENT:
@@ -262,12 +253,14 @@ class JournalWriter:
                 with contextlib.suppress(OSError, JournalFailure):
                     self.records.append(StoppedRecord(reason))
                     self.commit()
+                    file.flush()
                     if self.is_synced:
                         sync_file(file.fd)
+            self._be_careful()
+            self._times.leave()
             file.close()
             self._closed_bytes += file.size
             self._file = None
-            self._be_careful()
         self.disk.close()
         self._lock.close()
 
@@ -275,6 +268,15 @@ class JournalWriter:
 
     def _open_file(self) -> int | None:
         return None if self._file is None else self._file.fd
+
+    def _commit_carefully(self, records: list[JournalRecord], *, durable: bool) -> None:
+        """Write records whatever they are, and whatever has to be asked before."""
+        if not self._options.events:
+            records = [each for each in records if type(each) in LASTING]
+        if records:
+            values = self._codec.values
+            spelt = [spell(record, values) for record in records]
+            self._commit(spelt, durable=durable)
 
     def _commit(self, spelt: list[list[Any]], *, durable: bool) -> None:
         try:
@@ -296,8 +298,10 @@ class JournalWriter:
     def _append(
         self, file: SegmentWriter, spelt: list[list[Any]], *, durable: bool
     ) -> None:
-        is_shared = durable and share(spelt)
-        write = self._write_shared if is_shared else self._write_records
+        is_shared, times = durable and share(spelt), self._times
+        write = times.write_shared if is_shared else times.write_records
+        if durable and not is_shared and self._options.sync == "durable":
+            write = times.write_synced
         if write is None:
             file.append(self._content(spelt, is_shared=is_shared))
             return
@@ -315,7 +319,10 @@ class JournalWriter:
     def _begin(self, spelt: list[list[Any]], *, durable: bool) -> None:
         """Make the first segment, whole or not at all: it is the proof of this life."""
         content = self._content(spelt, is_shared=durable and share(spelt))
-        self._file = SegmentWriter.create(self._lock.folder, self._header, content)
+        folder, header, options = self._lock.folder, self._header, self._options
+        self._file = file = SegmentWriter.create(folder, header, content)
+        if options.events and options.sync != "always":
+            file.take(JournalTail.create(folder), header)
         self._be_quick()
 
     def _be_quick(self) -> None:
@@ -323,21 +330,21 @@ class JournalWriter:
         options, times, file = self._options, self._times, self._file
         assert file is not None, "it is called where there is one"
         times.into(file)
-        self._write_records, self._write_shared = (
-            times.write_records,
-            times.write_shared,
-        )
-        if options.events and options.sync != "always" and options.contents == "all":
-            self._write_packets = times.write_packets
+        if options.events and options.sync != "always":
+            self._write_plain = times.write_records
+            if options.contents == "all":
+                self._write_packets = times.write_packets
 
     def _be_careful(self) -> None:
         """Let nothing be written without asking whether anything can be."""
-        self._write_packets = self._write_records = self._write_shared = None
+        self._write_packets = self._write_plain = None
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
-        if old is not None and self.is_synced:
-            self.disk.settle()
+        if old is not None:
+            old.flush()
+            if self.is_synced:
+                self.disk.settle()
         number, before = self._header.segment + 1, None if old is None else old.size
         header = replace(self._header, segment=number, before=before)
         values = self._codec.values
@@ -347,21 +354,18 @@ class JournalWriter:
         new = SegmentWriter.create(self._lock.folder, header, content)
         self._header, self._file = header, new
         if old is not None:
+            new.take(old.tail, header)
             self._closed_bytes += old.size
+            old.tail = None
             old.close()
             compress_later(old.path)
-        self._forget()
+        if self._options.keep is not None:
+            forget_oldest(self._lock.folder, self._options.keep)
 
-    def _forget(self) -> None:
-        """Remove the oldest segments, where only so many bytes are kept."""
-        keep = self._options.keep
-        if keep is None:
-            return
-        files = segments(self._lock.folder)
-        sizes = [file.path.stat().st_size for file in files]
-        while len(files) > 1 and sum(sizes) > keep:
-            files.pop(0).path.unlink(missing_ok=True)
-            sizes.pop(0)
+    def _fail_at(self, file: SegmentWriter, written: int, records: int) -> None:
+        """Go on without a journal, if the kernel has met an error, and nothing depends on it."""
+        file.cut()
+        self._fail(_error(written), records, durable=False)
 
     def _fail(self, error: OSError, records: int, *, durable: bool) -> None:
         """Go on without a journal, if nothing depends on it."""

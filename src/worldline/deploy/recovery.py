@@ -21,6 +21,7 @@ from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.reading import (
     Incarnation,
     Turn,
+    contents,
     is_recording,
     nodes_of,
     read_node,
@@ -35,6 +36,8 @@ from worldline.trace.journal.records import (
     RetriedRecord,
     StartedRecord,
 )
+from worldline.trace.journal.segments import segments
+from worldline.trace.journal.tails import TAIL_NAME, SegmentTail, joined, read_tail
 from worldline.trace.json_checks import Malformed
 
 _TICKS = (FiredRecord, CalledRecord, ErredRecord, RetriedRecord)
@@ -85,12 +88,12 @@ def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
     InputError
         If the journal is damaged before its end, or is of a system with other fields.
     """
+    torn = _fold_tail(folder)
     lives = read_node(folder).incarnations
     if not lives:
-        return Restored(incarnation=1, lamport=0, counter=0, durable=None)
+        return Restored(incarnation=1, lamport=0, counter=0, durable=None, torn=torn)
     lasting = frozenset(lasting_paths(kind))
     _refuse_others(lives, codec, kind)
-    torn = 0
     for life in reversed(lives):
         # Each segment begins with a start or a checkpoint, so the last one is enough.
         for file in reversed(life.files):
@@ -104,6 +107,42 @@ def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
                 return fold.restored(lives[-1].number + 1, torn)
     number = lives[-1].number + 1
     return Restored(incarnation=number, lamport=0, counter=0, durable=None, torn=torn)
+
+
+def _fold_tail(folder: Path) -> int:
+    """Write what a tail has into its segment, and remove it; return how many bytes of it are lost.
+
+    A process may end within it at any time: whoever does it again comes to the same.
+
+    Raises
+    ------
+    InputError
+        If it, or its segment, cannot be read or written.
+    """
+    path, tail = folder / TAIL_NAME, read_tail(folder)
+    try:
+        lost = 0 if tail is None else _write_tail(tail, folder)
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot write what is in {path} where it belongs: "
+            f"{error.strerror or error}",
+            remedy="make room in its folder, and check its permissions",
+        ) from None
+    return lost
+
+
+def _write_tail(tail: SegmentTail, folder: Path) -> int:
+    for each in filter(tail.is_of, segments(folder)):
+        data, _ = contents(each, partial=True)
+        whole, lost = joined(data, tail)
+        if len(whole) > len(data) and not each.is_packed:
+            with each.path.open("ab") as file:
+                file.write(whole[len(data) :])
+                file.flush()
+                os.fsync(file.fileno())
+        return lost
+    return tail.length
 
 
 def _read(segment: Incarnation, fold: _Fold, codec: Codec) -> None:

@@ -8,8 +8,15 @@ import threading
 from pathlib import Path
 from typing import final
 
+from worldline.deploy.journal_tail import JournalTail
 from worldline.trace.journal.framing import frame_block, salt_of, stamp
-from worldline.trace.journal.segments import PACKED, SUFFIX, JournalHeader, opening
+from worldline.trace.journal.segments import (
+    PACKED,
+    SUFFIX,
+    JournalHeader,
+    opening,
+    segments,
+)
 
 _MODE = 0o600
 
@@ -25,11 +32,14 @@ class SegmentWriter:
     salt
         What binds blocks to it; see `worldline.trace.journal.framing`.
     size
-        Its bytes; all of them are whole blocks.
+        Its bytes, with those of its tail; all of them are whole blocks.
+    tail
+        Blocks at its end that are not in the file; None if all are.
     """
 
     def __init__(self, path: Path, fd: int, salt: int, size: int) -> None:
         self.path, self.fd, self.salt, self.size = path, fd, salt, size
+        self.tail: JournalTail | None = None
 
     @classmethod
     def create(
@@ -79,11 +89,41 @@ class SegmentWriter:
         self.size += len(block)
 
     def cut(self) -> None:
-        """Remove what was written of a block that is not whole."""
-        os.ftruncate(self.fd, self.size)
+        """Remove from the file what was written of a block that is not whole."""
+        there = 0 if self.tail is None else self.tail.used
+        os.ftruncate(self.fd, self.size - there)
+
+    def take(self, tail: JournalTail | None, header: JournalHeader) -> None:
+        """Have a tail from now on."""
+        self.tail = tail
+        if tail is not None:
+            tail.belong(header.incarnation, header.segment, self.size)
+
+    def flush(self) -> None:
+        """Write what the tail has into the file.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written whole; the tail has it then as before.
+        """
+        tail = self.tail
+        if tail is None or not tail.used:
+            return
+        try:
+            _write(self.fd, tail.blocks())
+        except OSError:
+            self.cut()
+            raise
+        tail.begin(self.size)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; a tail stays if it cannot be written."""
+        with contextlib.suppress(OSError):
+            self.flush()
+        if self.tail is not None:
+            self.tail.close(remove=not self.tail.used)
+            self.tail = None
         with contextlib.suppress(OSError):
             os.close(self.fd)
 
@@ -112,6 +152,15 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(fd)
         finally:
             os.close(fd)
+
+
+def forget_oldest(folder: Path, keep: int) -> None:
+    """Remove the oldest segments of a journal, until it has so many bytes, or only one."""
+    files = segments(folder)
+    sizes = [file.path.stat().st_size for file in files]
+    while len(files) > 1 and sum(sizes) > keep:
+        files.pop(0).path.unlink(missing_ok=True)
+        sizes.pop(0)
 
 
 def compress_later(path: Path) -> None:

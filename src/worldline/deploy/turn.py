@@ -167,7 +167,7 @@ class PresentTurn:
 
     def note(self, record: JournalRecord) -> None:
         """Note something about an event of this turn."""
-        if self._is_kept(record):
+        if self._is_recorded or self._is_kept(record):
             self._notes.append(record)
 
     def end_if_long(self, attention: Attention | None = None) -> None:
@@ -254,27 +254,28 @@ class PresentTurn:
             self.end()
 
     def _is_kept(self, record: JournalRecord) -> bool:
-        if self._is_recorded:
-            return True
+        """Whether a record is written where events are not."""
         return self._journal is not None and type(record) in LASTING
 
     def _add(self, record: JournalRecord) -> None:
-        if self._is_kept(record):
-            self._join()
+        if self._is_recorded or self._is_kept(record):
+            if self._packets:
+                self._join()
             self._records.append(record)
         if not self._is_due:
             self._plan()
 
     def _join(self) -> None:
         """Make records of the packets that came in one after the other."""
-        if self._packets and self._journal is not None:
+        if self._journal is not None:
             for piece in self._journal.joined(self._packets):
                 self._size += len(piece)
                 self._records.append(ReceivedRecord(piece))
             self._packets.clear()
 
     def _write(self, journal: JournalWriter) -> None:
-        self._join()
+        if self._packets:
+            self._join()
         journal.records += self._records
         journal.records += self._notes
         self._records, self._notes = [], []

@@ -16,6 +16,7 @@ from typing import final
 
 from worldline.deploy.segment_file import SegmentWriter
 from worldline.engine.native.library import KernelMissing, quick
+from worldline.trace.journal.tails import TAIL_ROOM
 
 LARGEST = 64 << 10
 """Bytes of packets that the kernel makes a block of."""
@@ -35,6 +36,8 @@ class _JournalFile(ctypes.Structure):
         ("number", ctypes.c_int32),
         ("salt", ctypes.c_uint32),
         ("size", ctypes.c_int64),
+        ("tail", ctypes.c_void_p),
+        ("tail_room", ctypes.c_int64),
     ]
 
 
@@ -44,17 +47,20 @@ class TurnTimes:
 
     Attributes
     ----------
-    write_packets, write_records, write_shared
-        Write the block of a turn into the present file, with its times: of packets that came in, of
-        a list of records, or of one in which some bytes stand for others. None without the
-        kernel, or where it does not know files.
+    write_packets, write_records, write_synced, write_shared
+        Write the block of a turn into the present file or its tail, with its times: of packets that
+        came in, of a list of records, of one that will be synced and so is in the file then, as
+        all before it, and of one in which some bytes stand for others, which is in the file, too.
+        None without the kernel, or where it does not know files.
     """
 
     def __init__(self) -> None:
         self._room = (ctypes.c_char * (64 + 3 * LARGEST))()
-        self._journal = _JournalFile(room=ctypes.addressof(self._room))
+        room = ctypes.addressof(self._room)
+        self._journal = _JournalFile(room=room, tail_room=TAIL_ROOM)
         self.write_packets = self._by_kernel("wl_journal_packets")
         self.write_records = self._by_kernel("wl_journal_records")
+        self.write_synced = self._by_kernel("wl_journal_synced")
         self.write_shared = self._by_kernel("wl_journal_shared")
 
     def begin(self) -> None:
@@ -65,6 +71,11 @@ class TurnTimes:
         """Let the kernel write to the end of a segment, as it is now."""
         journal = self._journal
         journal.number, journal.salt, journal.size = file.fd, file.salt, file.size
+        journal.tail = None if file.tail is None else file.tail.address
+
+    def leave(self) -> None:
+        """Let the kernel know of no tail any more: it is not mapped from now on."""
+        self._journal.tail = None
 
     def passed(self) -> list[int]:
         """Return the times of a turn that ends now: what has passed since the last one."""

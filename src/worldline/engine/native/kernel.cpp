@@ -57,7 +57,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 19; }
+int32_t wl_interface() { return 20; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -356,20 +356,29 @@ int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* argume
     return keep_watch(number, seconds, arguments, environment);
 }
 
-// Write the block of a turn to the file of a journal and return how long it is; or the number
-// of an error, negative. It is made of packets, for which there must be room for 64 bytes and
-// three times their size; or of the list of its records, in which bytes may stand for others.
+// Write the block of a turn to the file of a journal, or to its tail, and return how long it is; or
+// the number of an error, negative. It is made of packets, for which there must be room for 64 bytes
+// and three times their size; or of the list of its records, to be synced (then it and the tail are
+// in the file afterwards) or not; in those that are shared bytes may stand for others.
 int32_t wl_journal_packets(JournalFile* journal, const uint8_t* packets, int32_t size) {
     return write_packets(*journal, packets, static_cast<size_t>(size));
 }
 
 int32_t wl_journal_records(JournalFile* journal, const uint8_t* records, int32_t size) {
-    return write_records(*journal, records, static_cast<size_t>(size), false);
+    return write_records(*journal, records, static_cast<size_t>(size), false, true);
+}
+
+int32_t wl_journal_synced(JournalFile* journal, const uint8_t* records, int32_t size) {
+    return write_records(*journal, records, static_cast<size_t>(size), false, false);
 }
 
 int32_t wl_journal_shared(JournalFile* journal, const uint8_t* records, int32_t size) {
-    return write_records(*journal, records, static_cast<size_t>(size), true);
+    return write_records(*journal, records, static_cast<size_t>(size), true, false);
 }
+
+// Returns whether a file may be the tail of a journal: a store into it, once it is mapped, cannot
+// fail.
+int32_t wl_journal_mappable(int32_t file) { return may_be_mapped(file) ? 1 : 0; }
 
 // Returns the CRC-32 of some bytes as blocks of a journal have it; by tables alone, if that is
 // asked, as on processors without an instruction for it.

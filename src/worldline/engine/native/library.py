@@ -22,7 +22,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 19
+INTERFACE = 20
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 UNBOUNDED = 2**62
@@ -85,6 +85,8 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_row": (None, [c_void_p, c_int64, _INT32S]),
     "wl_journal_packets": (c_int32, [c_void_p, c_char_p, c_int32]),
     "wl_journal_records": (c_int32, [c_void_p, c_char_p, c_int32]),
+    "wl_journal_synced": (c_int32, [c_void_p, c_char_p, c_int32]),
+    "wl_journal_mappable": (c_int32, [c_int32]),
     "wl_journal_shared": (c_int32, [c_void_p, c_char_p, c_int32]),
     "wl_crc32": (c_uint32, [c_char_p, c_int64, c_int32]),
     "wl_sync": (c_int32, [c_int32, c_int32, c_int64]),

@@ -30,6 +30,8 @@ class Blocks:
         Whether it is the last of its incarnation, so that its end may be torn.
     is_short
         Whether more should follow, which could not be read.
+    lost
+        Bytes that should follow in its tail, and are no whole blocks.
     partial
         Whether damage before the end ends it, too, as if it were the end.
 
@@ -57,11 +59,13 @@ class Blocks:
         *,
         is_last: bool,
         is_short: bool = False,
+        lost: int = 0,
         partial: bool,
     ) -> None:
         self._path = path
         self._data = data
         self._is_short = is_short
+        self._lost = lost
         self._may_tear = is_last and not is_short
         self._partial = partial
         self.size = self.torn = 0
@@ -79,7 +83,7 @@ class Blocks:
         data, begin = self._data, len(MAGIC)
         if data[:begin] != MAGIC:
             if self._may_tear and MAGIC.startswith(data):
-                self.torn = len(data)
+                self.torn = len(data) + self._lost
                 return None
             self._break_off(f"{self._path} is no journal")
             return None
@@ -105,13 +109,13 @@ class Blocks:
                 return
             yield Block(at, content)
             self.size = at = at + HEAD + len(content)
-        if self._is_short:
+        if self._is_short or self._lost:
             self._end(at, (salt,))
 
     def _end(self, at: int, salts: Sequence[int | None]) -> None:
         why = damage_at(self._data, at, salts)
         if self._may_tear and not why:
-            self.torn = len(self._data) - at
+            self.torn = len(self._data) - at + self._lost
             return
         why = why or ", and is not the end of the journal"
         self._break_off(f"{self._path} is damaged at byte {at}{why}")

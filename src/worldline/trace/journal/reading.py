@@ -25,6 +25,7 @@ from worldline.trace.journal.segments import (
     segments,
 )
 from worldline.trace.journal.sharing import SHARED, unshare
+from worldline.trace.journal.tails import joined, read_tail, stray
 from worldline.trace.json_checks import Malformed
 
 _LARGEST_SEGMENT = 2 * LARGEST_BLOCK
@@ -143,9 +144,21 @@ class Incarnation:
 
     def _blocks(self, each: SegmentFile, *, partial: bool) -> Blocks:
         is_last = each is self.files[-1] and self.may_tear
-        data, is_whole = _contents(each, partial=partial)
+        folder = each.path.parent
+        tail = read_tail(folder)  # before the file
+        data, is_whole = contents(each, partial=partial)
+        lost = 0
+        if tail is not None and tail.is_of(each):
+            data, lost = joined(data, tail)
+        elif tail is not None and is_last and each == segments(folder)[-1]:
+            lost = stray(tail, folder)
         return Blocks(
-            each.path, data, is_last=is_last, is_short=not is_whole, partial=partial
+            each.path,
+            data,
+            is_last=is_last,
+            is_short=not is_whole,
+            lost=lost,
+            partial=partial,
         )
 
 
@@ -248,7 +261,7 @@ def _turn(
         ) from None
 
 
-def _contents(each: SegmentFile, *, partial: bool) -> tuple[bytes, bool]:
+def contents(each: SegmentFile, *, partial: bool) -> tuple[bytes, bool]:
     """Return the bytes of a segment, unpacked, and whether these are all."""
     try:
         if not stat.S_ISREG(each.path.stat().st_mode):
@@ -263,7 +276,7 @@ def _contents(each: SegmentFile, *, partial: bool) -> tuple[bytes, bool]:
     except OSError as error:
         packed = each.packed
         if packed.path.exists() and not each.is_packed:  # compressed meanwhile
-            return _contents(packed, partial=partial)
+            return contents(packed, partial=partial)
         raise InputError(
             f"cannot read {each.path}: {error.strerror or error}",
             remedy="check its permissions",

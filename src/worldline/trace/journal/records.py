@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from worldline.trace.journal.alike import ALIKE, packets_of
+from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.patches import FieldPatch
 from worldline.trace.journal.values import Values, is_seconds
 from worldline.trace.json_checks import Malformed
@@ -210,6 +211,12 @@ RECEIVED, CALLED, DELTA = (
 )
 """What some records begin with when they are spelt."""
 
+_PLAIN = frozenset(_KINDS) - {StartedRecord, FiredRecord, CalledRecord, DeltaRecord}
+"""Kinds of records whose fields stand for themselves."""
+
+_ticks: dict[FiredRecord, bytes] = {}
+"""Turns of one timer without a payload, as they are packed: as many as systems have timers."""
+
 FATES = ("unhandled", "waits", "blocked", "undone")
 ERRORS = ("lost", "unreachable")
 
@@ -218,9 +225,10 @@ _MOST = 2**53
 
 def spell(record: JournalRecord, values: Values) -> list[Any]:
     """Return what stands for a record."""
-    number = _NUMBER[type(record)]
-    spelt: list[Any] = [number, *record]
     kind = type(record)
+    spelt: list[Any] = [_NUMBER[kind], *record]
+    if kind in _PLAIN:
+        return spelt
     if kind is StartedRecord or kind is DeltaRecord:
         at = 1 + kind._fields.index("durable")
         spelt[at] = _spell_fields(spelt[at], values)
@@ -231,6 +239,18 @@ def spell(record: JournalRecord, values: Values) -> list[Any]:
     elif kind is CalledRecord:
         spelt[2] = [values.spell(value) for value in spelt[2]]
     return spelt
+
+
+def packed_records(records: list[JournalRecord], values: Values) -> bytes:
+    """Return the bytes of the records of a turn, each as `spell` has it."""
+    if len(records) == 1:
+        record = records[0]
+        if type(record) is FiredRecord and record[2] is None:
+            known = _ticks.get(record)
+            if known is None:
+                known = _ticks[record] = pack([spell(record, values)])
+            return known
+    return pack([spell(record, values) for record in records])
 
 
 def _spell_fields(durable: Mapping[str, Any] | None, values: Values) -> Any:

@@ -6,7 +6,8 @@ records]``, with a 2 behind them where some bytes stand for others (`sharing`). 
 how much the monotonic clock has gone on since the turn before, and by how much the wall clock has
 moved against it; before the first turn of a segment both are 0. A closed segment may be
 compressed, as ``.wlj.zst``. A block that was torn at the very end, or is damaged there, ends the
-journal; damage before it is an error (`damage`).
+journal; damage before it is an error (`damage`). Blocks at the end of the segment that is written may
+stand in a file beside it (`tails`).
 
 Before version 3 a block was the same wherever it stood, and no segment said how long the one
 before it was; in version 1 times are what the two clocks showed.

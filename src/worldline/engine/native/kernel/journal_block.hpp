@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "crc32.hpp"
+#include "journal_tail.hpp"
 
 #ifndef _WIN32
 #include <sys/uio.h>
@@ -204,13 +205,16 @@ class JournalBlock {
 };
 
 // The file of a journal, as the Python side has it, too: what its clocks showed at the end of
-// the turn before, where blocks are made, its number, the CRC-32 of its header, and its size.
+// the turn before, where blocks are made, its number, the CRC-32 of its header, its size; and its
+// tail, if it has one, whose blocks are a part of that size, with the room in it.
 struct JournalFile {
     int64_t clock, offset;
     uint8_t* room;
     int32_t number;
     uint32_t salt;
     int64_t size;
+    JournalTail* tail;
+    int64_t tail_room;
 
     // What binds a block to its place at the end.
     uint32_t stamp() const { return static_cast<uint32_t>(size) * 0x9e3779b1U ^ salt; }
@@ -240,13 +244,45 @@ class TurnEnd {
         return {journal_.room, journal_.stamp(), clock_ - journal_.clock, offset_ - journal_.offset};
     }
 
-    // Writes some pieces as a block. Returns how long it is; or the number of an error, negative:
-    // then a part of it may have been written.
-    int32_t write(iovec* pieces, int count) {
+    // Writes some pieces as a block, before which there is room for one more piece; or puts it into
+    // the tail, if it may stay there. Returns how long it is; or the number of an error, negative:
+    // then a part of it, and of the tail, may have been written.
+    int32_t write(iovec* pieces, int count, bool may_stay) {
         journal_.clock = clock_;
         journal_.offset = offset_;
         int64_t length = 0;
         for (int at = 0; at < count; ++at) length += static_cast<int64_t>(pieces[at].iov_len);
+        JournalTail* const tail = journal_.tail;
+        if (tail != nullptr) {
+            const int64_t used = tail->used();
+            if (may_stay && length <= JournalTail::kSmall && used + length <= journal_.tail_room) {
+                stay(pieces, count, length);
+                journal_.size += length;
+                return static_cast<int32_t>(length);
+            }
+            if (used > 0) {
+                *--pieces = {tail->blocks(), static_cast<size_t>(used)};
+                ++count;
+            }
+        }
+        const int32_t error = write_all(pieces, count);
+        if (error != 0) return error;
+        journal_.size += length;
+        if (tail != nullptr) tail->begin(journal_.size);
+        return static_cast<int32_t>(length);
+    }
+
+  private:
+    void stay(const iovec* pieces, int count, int64_t length) {
+        int64_t put = 0;
+        for (int at = 0; at < count; ++at) {
+            journal_.tail->put(put, pieces[at].iov_base, pieces[at].iov_len);
+            put += static_cast<int64_t>(pieces[at].iov_len);
+        }
+        journal_.tail->publish(length);
+    }
+
+    int32_t write_all(iovec* pieces, int count) {
         while (count > 0) {
             const ssize_t written =
                 count > 1 ? ::writev(journal_.number, pieces, count)
@@ -263,11 +299,9 @@ class TurnEnd {
                 --count;
             }
         }
-        journal_.size += length;
-        return static_cast<int32_t>(length);
+        return 0;
     }
 
-  private:
     JournalFile& journal_;
     const int64_t clock_ = nanoseconds(kMonotonic);
     const int64_t offset_ = nanoseconds(CLOCK_REALTIME) - clock_;
@@ -278,29 +312,32 @@ inline int32_t write_packets(JournalFile& journal, const uint8_t* packets, size_
     TurnEnd turn(journal);
     const int64_t length = turn.block().of_packets(packets, size);
     if (length < 0) return -EINVAL;
-    iovec whole{journal.room, static_cast<size_t>(length)};
-    return turn.write(&whole, 1);
+    iovec pieces[] = {{}, {journal.room, static_cast<size_t>(length)}};
+    return turn.write(pieces + 1, 1, true);
 }
 
 // Writes the block of a turn of records without copying them, where some bytes may stand for
 // others (trace/journal/sharing.py); see `TurnEnd::write`.
 inline int32_t write_records(JournalFile& journal, const uint8_t* records, size_t size,
-                             bool is_shared) {
+                             bool is_shared, bool may_stay) {
     TurnEnd turn(journal);
     uint8_t shared = 2;
     const size_t more = is_shared ? 1 : 0;
     const int64_t before = turn.block().before_records(records, size, &shared, more);
-    iovec pieces[] = {{journal.room, static_cast<size_t>(before)},
+    iovec pieces[] = {{},
+                      {journal.room, static_cast<size_t>(before)},
                       {const_cast<uint8_t*>(records), size},
                       {&shared, more}};
-    return turn.write(pieces, is_shared ? 3 : 2);
+    return turn.write(pieces + 1, is_shared ? 3 : 2, may_stay);
 }
 
 #else
 
 inline int32_t write_packets(JournalFile&, const uint8_t*, size_t) { return -ENOSYS; }
 
-inline int32_t write_records(JournalFile&, const uint8_t*, size_t, bool) { return -ENOSYS; }
+inline int32_t write_records(JournalFile&, const uint8_t*, size_t, bool, bool) {
+    return -ENOSYS;
+}
 
 #endif
 
