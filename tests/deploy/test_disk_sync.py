@@ -118,6 +118,28 @@ def test_what_is_owed_is_synced_before_anything_leaves(file: int) -> None:
     asyncio.run(main())
 
 
+def test_what_is_owed_waits_as_long_though_something_left_before(
+    file: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_sync, "LAZY_S", 0.2)
+
+    async def main() -> None:
+        disk = Disk(lambda: file)
+        disk.syncs.owe()
+        assert disk.syncs.awaited(leaves=False) == 0
+        await asyncio.sleep(0.15)
+        assert disk.syncs.awaited(leaves=True) == 1
+        await disk.until(1)
+        disk.syncs.owe()
+        assert disk.syncs.awaited(leaves=False) == 0
+        began = time.monotonic()
+        await disk.until(2)
+        assert time.monotonic() - began > 0.18
+        disk.syncs.close()
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_sync_that_fails_is_said_to_who_waits_for_it(*, leaves: bool) -> None:
     ends = os.pipe()  # cannot be synced

@@ -58,6 +58,7 @@ class DiskSync:
         self._file = file
         self._asked = self._present = self.ended = 0
         self._is_owed = False
+        self._due: float | None = None
         self._lazy: asyncio.TimerHandle | None = None
         self._ends: _Ends | None = None
         self.hear: Callable[[OSError | None], None] = _nobody
@@ -82,9 +83,8 @@ class DiskSync:
         if self._is_owed:
             if leaves:
                 return self._sync()
-            if self._lazy is None:
-                loop = asyncio.get_running_loop()
-                self._lazy = loop.call_later(LAZY_S, self._pay)
+            if self._due is None:
+                self._fall_due(asyncio.get_running_loop())
         return self._asked if self._asked > self.ended else 0
 
     def settle(self) -> None:
@@ -104,9 +104,10 @@ class DiskSync:
             if self._asked > self.ended or self._is_owed:
                 self._asked += 1  # so that nothing leaves before it is said
                 asyncio.get_running_loop().call_soon(self._fail, error)
-            self._present, self._is_owed = 0, False
+            self._present = 0
+            self._be_quits()
             raise
-        self._is_owed = False
+        self._be_quits()
 
     def close(self) -> None:
         """Tell nobody any more: the file is closed."""
@@ -129,17 +130,32 @@ class DiskSync:
             self._asked += 1
         return self._asked
 
-    def _pay(self) -> None:
-        self._lazy = None
-        if self._is_owed:
+    def _fall_due(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._due = loop.time() + LAZY_S
+        if self._lazy is None:
+            self._lazy = loop.call_at(self._due, self._pay, loop)
+
+    def _pay(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Sync what is owed, unless what was owed then is paid, and this was not yet."""
+        self._lazy, due = None, self._due
+        if due is None:
+            return
+        if loop.time() < due:
+            self._lazy = loop.call_at(due, self._pay, loop)
+        else:
             self._sync()
+
+    def _be_quits(self) -> None:
+        self._is_owed, self._due = False, None
 
     def _give_up(self) -> None:
         """Let nobody wait for what was asked for."""
-        self.ended, self._present, self._is_owed = self._asked, 0, False
+        self.ended, self._present = self._asked, 0
+        self._be_quits()
 
     def _begin(self) -> None:
-        self._present, self._is_owed = self._asked, False
+        self._present = self._asked
+        self._be_quits()
         file = self._file()
         loop = asyncio.get_running_loop()
         if file is None:
