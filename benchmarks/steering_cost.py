@@ -97,7 +97,9 @@ def tree(part: Part, given: argparse.Namespace) -> None:
         }
         rows.append(
             (
-                "nothing, again" if case["case"] == "nothing" else f"mode {case['case']}",
+                "nothing, again"
+                if case["case"] == "nothing"
+                else f"mode {case['case']}",
                 told(values["bare_us"]),
                 told(values["us"]),
                 told([100 * (share - 1) for share in values["cpu"]], "+.1f"),
