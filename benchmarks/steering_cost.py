@@ -5,8 +5,8 @@ Medians, and between which the middle half is.
 
 First the least that a message can cost: handlers that do next to nothing, many messages in
 each round of the loop, always something to do; hosts with something beside them and without
-take turns in one process, so that each pair is of one moment. Then services that run:
-RandTree at its own rate (`steering_service`) and a download (`steering_download`).
+take turns in one process, so that each pair is of one moment. So is RandTree at rest, whose
+nodes probe as fast as they can (`steering_tree`). Then services that run: RandTree at its own rate (`steering_service`) and a download (`steering_download`).
 
     python benchmarks/steering_cost.py                                 all
     python benchmarks/steering_cost.py messages --cases predictor      some
@@ -27,7 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
 from benchmarks.results import Part
 from benchmarks.spread import Row, in_turns, measured, run_tables, table, told
 
-from benchmarks import steering_download, steering_load, steering_service
+from benchmarks import (
+    steering_download,
+    steering_load,
+    steering_service,
+    steering_tree,
+)
 
 measure = partial(in_turns, __file__)
 
@@ -38,7 +43,9 @@ BESIDE = {
     "predictor": "a predictor that is always asked, against snapshots alone",
     "predict": "mode predict",
     "check": "mode check, each message writes what a property reads",
-    "check-quiet": "mode check, none does",
+    "check-quiet": "mode check, none does, but its handler might",
+    "predict-apart": "mode predict, handlers write nothing that a property reads",
+    "check-apart": "mode check, handlers write nothing that a property reads",
     "steer": "mode steer, each message writes what a property reads",
 }
 
@@ -76,6 +83,35 @@ def messages(part: Part, given: argparse.Namespace) -> None:
         f"{steering_load.STRETCH:,}, with {steering_load.BALLS} under way:"
     )
     part.say(table((*head, "predictions", "load"), rows))
+
+
+def tree(part: Part, given: argparse.Namespace) -> None:
+    """What a message of RandTree costs at rest, as fast as nodes can probe."""
+    asked = [one for one in steering_tree.CASES if one in given.cases]
+    cases = [{"case": case, "pairs": given.pairs} for case in asked]
+    rows = []
+    for case, many in measure("tree", cases, given.rounds):
+        values = {
+            name: [value for row in many for value in row[name]]
+            for name in ("bare_us", "us", "cpu")
+        }
+        rows.append(
+            (
+                "nothing, again"
+                if case["case"] == "nothing"
+                else f"mode {case['case']}",
+                told(values["bare_us"]),
+                told(values["us"]),
+                told([100 * (share - 1) for share in values["cpu"]], "+.1f"),
+                f"{max(row['load'] for row in many):.1f}",
+            )
+        )
+    part.say(
+        f"A probe of RandTree and its timer, {steering_tree.NODES} nodes at rest, streams, "
+        f"{given.rounds} times {given.pairs} pairs of stretches of "
+        f"{steering_tree.STRETCH_S} s:"
+    )
+    part.say(table(("beside", "CPU us, without", "with it", "CPU %", "load"), rows))
 
 
 def service(part: Part, given: argparse.Namespace) -> None:
@@ -161,9 +197,10 @@ if __name__ == "__main__":
     run_tables(
         __file__,
         __doc__,
-        {"messages": messages, "service": service, "download": download},
+        {"messages": messages, "tree": tree, "service": service, "download": download},
         {
             "messages": steering_load.measure,
+            "tree": steering_tree.measure,
             "service": steering_service.measure,
             "download": steering_download.measure,
         },

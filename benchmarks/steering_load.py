@@ -36,9 +36,8 @@ BALLS = 16
 STRETCH = 6_000
 """Messages in a stretch."""
 
-MODES = ("predict", "check", "steer", "check-quiet")
+MODES = ("predict", "check", "steer", "check-quiet", "predict-apart", "check-apart")
 CASES = ("nothing", "hooks", "snapshots", "predictor", *MODES)
-QUIET = "-quiet"
 STATES = 3_000
 
 
@@ -56,9 +55,11 @@ class Player:
     other: wl.NodeId
     hits: int = 0
     dropped: int = 0
+    served: int = 0
 
     @wl.call
     def serve(self, ctx: wl.Context, left: int) -> None:
+        self.served += BALLS
         for _ in range(BALLS):
             ctx.send(self.other, Ball(left))
 
@@ -83,17 +84,31 @@ def few_are_dropped(view: wl.View) -> bool:
     return view.for_each_node(lambda view, node: view[node].dropped >= 0)
 
 
-def system(network: str = "datagrams", quiet: str = "no") -> wl.System:
+@wl.safety
+def none_is_taken_back(view: wl.View) -> bool:
+    """Hold always, and read a field that no message writes, as is plain from the code."""
+    return view.for_each_node(lambda view, node: view[node].served >= 0)
+
+
+PROPERTIES = {
+    "": hits_are_counted,
+    "quiet": few_are_dropped,
+    "apart": none_is_taken_back,
+}
+"""What is to stay true, by what follows the name of a mode in that of a case."""
+
+
+def system(network: str = "datagrams", reads: str = "") -> wl.System:
     """Return the system; datagrams, since nothing of these is lost here in fact.
 
     Parameters
     ----------
-    quiet
-        Whether messages write nothing that a property reads: yes or no.
+    reads
+        Which property it has, by its name in `PROPERTIES`.
     """
     made = wl.datagrams(loss=False) if network == "datagrams" else wl.streams()
     nodes = {A: Player(B), B: Player(A)}
-    prop = few_are_dropped if quiet == "yes" else hits_are_counted
+    prop = PROPERTIES[reads]
     return wl.System(nodes, network=made, properties=[prop], name="players")
 
 
@@ -159,7 +174,7 @@ async def beside(made: wl.System, case: str) -> AsyncIterator[Beside]:
         companions: Sequence[wl.Companion] = ()
         predictor = None
         if case in MODES:
-            steered = wl.steered(made, mode=case.removesuffix(QUIET), say=_say)
+            steered = wl.steered(made, mode=case.partition("-")[0], say=_say)
             companions = await stack.enter_async_context(steered)
         elif case == "hooks":
             companions = [wl.Companion()]
@@ -186,7 +201,7 @@ def measure(case: str, network: str, pairs: int) -> Row:
 
 
 async def _measure(case: str, network: str, pairs: int) -> Row:
-    given = {"network": network, "quiet": "yes" if case.endswith(QUIET) else "no"}
+    given = {"network": network, "reads": case.partition("-")[2]}
     made = load_system(f"{Path(__file__).resolve()}:system", given)
     base = "snapshots" if case == "predictor" else "nothing"
     took: list[tuple[tuple[float, float], tuple[float, float]]] = []

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, final
 
 from worldline.deploy.attended import AttendedEvents
 from worldline.deploy.executing import ARRIVES, NodeExecution, PutOff
-from worldline.deploy.passing import RunsHandler, noticed, vetted
-from worldline.deploy.turn import PresentTurn
+from worldline.deploy.passing import (
+    Keeping,
+    PlainWays,
+    RunsHandler,
+    noticed,
+    vetted,
+)
+from worldline.deploy.turn import Leaving, PresentTurn
 from worldline.deploy.watching import Watching
 from worldline.deploy.wire import Wire
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure, Result
+from worldline.model.semantics.hidden import PendingTimer
 from worldline.trace.journal.records import FateRecord
 from worldline.worlds.companions import Attention, Beside, Instead
 from worldline.worlds.undoing import Before
@@ -37,9 +45,10 @@ class AccompaniedExecution:
 
     Attributes
     ----------
-    run
-        Runs the handler of a message of which nothing has to be asked before. It is attended,
-        and no event is to be gated.
+    ways
+        By their classes, messages of which nothing has to be asked before: each with its
+        handler and what runs that, as long as they are attended and no event is to be gated.
+        Others run it when other handlers are apart.
     unaware
         Is to be told that messages have passed, since nobody looks at what they change.
     """
@@ -61,7 +70,10 @@ class AccompaniedExecution:
         self._door = execution.door
         self._before = watching.before
         self._attended: AttendedEvents | None = None
-        self.run: RunsHandler = execution.run
+        self._run: RunsHandler = execution.run
+        # Where any handler is apart.
+        self._keeping: Keeping | None = None
+        self.ways: PlainWays = {}
         self.unaware: Attention | None = None
 
     def attend(self) -> Attention | None:
@@ -82,9 +94,15 @@ class AccompaniedExecution:
         for handler in (*self._kind.on.values(), *self._kind.timers.values()):
             before.changes_after(handler)  # the first time takes long
         if attention.vet is None:
-            self.run = noticed(execution, before, attended, turn, self._tire)
+            self._run = noticed(execution, before, attended, turn, self._tire)
         else:
-            self.run = vetted(execution, before, attended, turn, self._undo)
+            self._run = vetted(execution, before, attended, turn, self._undo)
+        looked_at = attended.looked_at()
+        if looked_at is None:
+            self._find_ways(None)
+        else:
+            before.watch(looked_at, partial(self._find_ways, before))
+            self._find_ways(before)
         return attention
 
     def happen(
@@ -97,6 +115,8 @@ class AccompaniedExecution:
         if attended is None or attended.attention.is_gated or event.kind not in _OFTEN:
             attended, instead = None, self._gate(event, plain)
         execution, life, watching = self._execution, self._life, self._watching
+        if (keeping := self._keeping) is not None:
+            keeping.catch_up()
         if instead is not None:
             execution.begin()
             return self._refuse(record, event, "blocked", instead, put_off)
@@ -114,15 +134,11 @@ class AccompaniedExecution:
         before, is_over = self._before, result is not Result.WAITS
         written: Collection[str] | None = None
         if before is not None and is_over:
-            door = self._door
-            door.written = written = before.changes_after(handler)
             fired = None if put_off is None else put_off[0]
-            if attended is None or attended.is_about(written, fired):
-                instead = watching.vet(life, event, door)
+            instead = self._asked(before, handler, event, attended, fired)
             if instead is not None:
-                before.put_back(self._node)
                 return self._refuse(record, event, "undone", instead, put_off)
-            before.renew(written, handler)
+            written = self._door.written
         number = turn.number(record)
         execution.following.numbers = watching.numbers(life, event.kind)
         if event.kind in _BEGINS:
@@ -136,7 +152,54 @@ class AccompaniedExecution:
             turn.leaving.seen.append((life, event))
         return result
 
+    def took(self, leaving: Leaving) -> None:
+        """Have the companion told of messages of which nobody has said anything."""
+        attended = self._attended
+        if attended is not None and (attended.attention.is_due or self.unaware):
+            leaving.attention = attended.attention
+
     # ------------------------------------------------------------------------ inside
+
+    def _find_ways(self, before: Before | None) -> None:
+        """Let messages whose handlers are apart go alone; without fields, none is."""
+        kind, alone, run = self._kind, self._execution.run, self._run
+        plain = kind.plain_on.items()
+        apart = {one for _, one in plain if before is not None and before.is_apart(one)}
+        if before is None or not apart:
+            self._keeping = None
+        else:
+            self._keeping = keeping = Keeping(before, self._execution.counts)
+            run = keeping.told(run)
+        self.ways.update(
+            {cls: (one, alone if one in apart else run) for cls, one in plain}
+        )
+
+    def _asked(
+        self,
+        before: Before,
+        handler: Handler | None,
+        event: Event,
+        attended: AttendedEvents | None,
+        fired: PendingTimer | None,
+    ) -> Instead | None:
+        """Ask about an event that has happened, and keep its changes, or put them back.
+
+        Parameters
+        ----------
+        handler
+            The only one that it has run; None if there may be others.
+        """
+        instead, door, keeping = None, self._door, self._keeping
+        door.written = written = before.changes_after(handler)
+        if attended is None or attended.is_about(written, fired):
+            instead = self._watching.vet(self._life, event, door)
+        if instead is None:
+            before.renew(written, handler)
+        else:
+            before.put_back(self._node)
+        if keeping is not None:
+            keeping.kept()
+        return instead
 
     def _handler_of(self, event: Event) -> Handler | None:
         """Return the only handler that an event may run; None if there may be others."""
@@ -157,7 +220,8 @@ class AccompaniedExecution:
         """Look no more at what events change: the companion looks at the node by itself."""
         assert self._attended is not None
         self._before = self._door.written = None
-        self.unaware, self.run = self._attended.attention, self._execution.run
+        self.unaware, self._run = self._attended.attention, self._execution.run
+        self._find_ways(None)
 
     def _gate(self, event: Event, plain: Handler | None) -> Instead | None:
         # What waits in any case is no event yet, and is tried again and again.

@@ -35,6 +35,16 @@ class AttendedEvents:
         self.attention, self._door = attention, door
         self.idle: Collection[str] | None = ()
 
+    def looked_at(self) -> frozenset[str] | None:
+        """Return the fields that it looks at; None if it may want to know of any event."""
+        one = self.attention
+        if one.news is None or one.vet is None:
+            return one.news
+        # Whoever sets a timer that is looked at may have to be undone.
+        return (
+            None if one.reads is None or one.looks_at_timers else one.news | one.reads
+        )
+
     def is_about(self, written: Collection[str], fired: PendingTimer | None) -> bool:
         """Say whether `vet` wants to be asked about an event.
 

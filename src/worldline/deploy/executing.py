@@ -64,6 +64,8 @@ class NodeExecution:
         The Lamport time of the last event.
     door
         What handlers ask.
+    counts
+        Counts its events, as others do.
     series
         Entered by who lets several events happen.
     """
@@ -106,7 +108,7 @@ class NodeExecution:
             fire=fire,
             counts=counts,
         )
-        self._turn, self._now, self._counts = turn, now, counts
+        self._turn, self._now, self.counts = turn, now, counts
         self._ended, self._say = ended, say
         self._named: set[str] = set()
         self.series = Series()
@@ -165,7 +167,7 @@ class NodeExecution:
     def begin(self) -> HostDoor:
         """Begin an event."""
         self.lamport += 1
-        self._counts.events += 1
+        self.counts.events += 1
         door = self.door
         door.begin(self._me)
         door.clock, door.clock_read = self._now(), False
@@ -217,7 +219,7 @@ class NodeExecution:
     def go_on_waiting(self) -> Result:
         """Take back that something has happened."""
         self.lamport -= 1
-        self._counts.events -= 1
+        self.counts.events -= 1
         return Result.WAITS
 
 

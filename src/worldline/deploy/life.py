@@ -12,6 +12,7 @@ from worldline.deploy.clock import HostClock
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.executing import PUT_OFF_S, NodeExecution, PutOff
 from worldline.deploy.keeping import KeptBack, stopped
+from worldline.deploy.passing import PlainWays
 from worldline.deploy.recovery import Restored
 from worldline.deploy.saving import Saving
 from worldline.deploy.turn import PresentTurn
@@ -124,7 +125,10 @@ class NodeLife:
         )
         self._pending = self.execution.door.pending
         self._direct = {} if watching else direct_calls(system, index)
-        self._plain_on = {} if watching else kind.plain_on
+        self._ways: PlainWays = {}
+        if watching is None:
+            run = self.execution.run
+            self._ways = {cls: (one, run) for cls, one in kind.plain_on.items()}
         self._plain_timers = {} if watching else kind.plain_timers
         self._loop = asyncio.get_running_loop()
         self.kept: KeptBack = KeptBack(self)
@@ -168,8 +172,8 @@ class NodeLife:
                     self._deliver(packet, frame)
                     if turn.is_durable:
                         turn.end_if_long(accompanied and accompanied.unaware)
-            if accompanied is not None and accompanied.unaware is not None:
-                turn.leaving.attention = accompanied.unaware
+            if accompanied is not None:
+                accompanied.took(turn.leaving)
             turn.end_if_due()
         except BaseException as error:
             self.end(error)
@@ -260,7 +264,7 @@ class NodeLife:
         """Let companions see no more of plain events than they attend to."""
         attention = self._attention = accompanied.attend()
         if attention is not None:
-            self._plain_on = self.kind.plain_on
+            self._ways = accompanied.ways
             attention.arrivals = self._counts
 
     def _deliver(self, packet: bytes, frame: MessageFrame) -> None:
@@ -282,9 +286,10 @@ class NodeLife:
             self.watching.came(self.beside, frame)
         if execution.lamport < lamport < FURTHEST:
             execution.lamport = lamport
-        handler = None if part else self._plain_on.get(type(message))
-        if handler is not None and (attention is None or not attention.is_gated):
-            waits = self._runs.run(self._turn.receive(packet), handler, (src, message))
+        way = None if part else self._ways.get(type(message))
+        if way is not None and (attention is None or not attention.is_gated):
+            handler, run = way
+            waits = run(self._turn.receive(packet), handler, (src, message))
             if waits is not None:
                 self.kept.keep(packet, waits)
         else:
@@ -304,7 +309,7 @@ class NodeLife:
         """Run a handler of which nothing has to be asked any more."""
         try:
             with self.execution.series:
-                self._runs.run(self._turn.event(record), handler, arguments)
+                self.execution.run(self._turn.event(record), handler, arguments)
                 if answer is not None:
                     self._answer(answer)
                 if self.kept:

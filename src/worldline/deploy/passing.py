@@ -1,14 +1,16 @@
 """Ways of messages past companions that attend to some of what they change, or undo it.
 
 Nearly each event of a node goes this way, so each is a function that has at hand what it needs.
+A handler that is *apart*, since its code can change nothing that they look at, goes past them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 from worldline.deploy.attended import AttendedEvents
+from worldline.deploy.counts import NodeCounts
 from worldline.deploy.executing import NodeExecution
 from worldline.deploy.turn import PresentTurn
 from worldline.model.events import Event
@@ -20,6 +22,49 @@ from worldline.worlds.undoing import Before
 RunsHandler: TypeAlias = Callable[[int, Handler, tuple[Any, ...]], Event | None]
 """Runs the handler of a message of which nothing has to be asked before, by the number of the
 event; returns a message that was undone, and is to come again."""
+
+PlainWays: TypeAlias = dict[type, tuple[Handler, RunsHandler]]
+"""By their classes, messages, each with its handler and what runs that."""
+
+
+@final
+class Keeping:
+    """What keeps the fields of a node, where handlers run of which it is not told.
+
+    Attributes
+    ----------
+    upto
+        How many events there had been when it last kept them.
+    """
+
+    __slots__ = ("_before", "_counts", "upto")
+
+    def __init__(self, before: Before, counts: NodeCounts) -> None:
+        self._before, self._counts, self.upto = before, counts, -1
+
+    def catch_up(self) -> None:
+        """Keep what others have changed that have run since, before an event."""
+        if self.upto != self._counts.events:
+            self._before.catch_up()
+
+    def kept(self) -> None:
+        """Take note that all fields are kept, behind an event."""
+        self.upto = self._counts.events
+
+    def told(self, run: RunsHandler) -> RunsHandler:
+        """Return what runs handlers of which it is told, besides those of which it is not."""
+        counts = self._counts
+
+        def ran(
+            number: int, handler: Handler, arguments: tuple[Any, ...]
+        ) -> Event | None:
+            if self.upto != counts.events:
+                self.catch_up()
+            again = run(number, handler, arguments)
+            self.upto = counts.events
+            return again
+
+        return ran
 
 
 def noticed(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection
-from typing import Any, final
+from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.identity import NodeId
@@ -28,6 +28,9 @@ from worldline.worlds.kept import is_constant_value
 from worldline.worlds.pieces import Piece, Strange, pieces_of
 from worldline.worlds.touching.plain_data import is_plain_data
 from worldline.worlds.touching.touched import touched_by
+
+Insides: TypeAlias = Literal["nothing", "items", "more"]
+"""What can change in what a field holds: nothing; what is in it; or what is in that, too."""
 
 _TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
 """Classes none of whose values equals one of another class, as 1 does True."""
@@ -65,17 +68,23 @@ class Before:
         What is expected of each handler that has run lately: what it changed last.
     is_spared
         As it was given.
+    reshaped
+        Is called when other handlers may be apart than before.
     """
 
     __slots__ = (
         *("_copied", "_copies", "_differing", "_flat", "_ignored", "_is_plain"),
         *("_kind", "_known", "_moved", "_moving", "_node", "_others"),
-        *("_pieces", "_places", "_quiet", "expected", "is_costly", "is_spared"),
+        *("_pieces", "_places", "_quiet", "_watched", "expected", "is_costly"),
+        *("is_spared", "reshaped"),
     )
 
     def __init__(self, kind: NodeType, node: Any, *, is_spared: bool = False) -> None:
         self._kind, self._node = kind, node
         self.is_costly, self.is_spared = False, is_spared
+        # Of fields that are watched, what can change inside them.
+        self._watched: dict[str, Insides] = {}
+        self.reshaped: Callable[[], None] = lambda: None
         # How many more events have changed nothing than something, of late.
         self._quiet = _MOST_QUIET
         self._ignored = frozenset(kind.ignored)
@@ -100,6 +109,27 @@ class Before:
         self._is_plain = all(map(is_plain_data, self._known))
         self.expected: dict[Handler | None, Expectation] = {}
         self._know()
+
+    def watch(self, names: frozenset[str], reshaped: Callable[[], None]) -> None:
+        """Tell, from now on, when `is_apart` may say something else of these fields."""
+        self._watched = {name: self._insides(name) for name in names & {*self._places}}
+        self.reshaped = reshaped
+
+    def is_apart(self, handler: Handler) -> bool:
+        """Say whether a handler can change none of the watched fields, by its code."""
+        touched = touched_by(self._kind, handler) if self._is_plain else None
+        if touched is None:
+            return False
+        return all(
+            inside == "nothing" or (inside == "items" and name not in touched.changed)
+            for name, inside in self._watched.items()
+        ) and touched.assigned.isdisjoint(self._watched)
+
+    def catch_up(self) -> None:
+        """Keep anew what handlers have changed of which nobody has asked that."""
+        changed = self.changes()
+        if changed:
+            self._renew(None, changed)
 
     def changes(self) -> Collection[str]:
         """Return the names of the fields that have changed since; of a part, its own."""
@@ -226,6 +256,10 @@ class Before:
         if was_flat or name in self._flat:
             self._know()
         self.expected.clear()
+        before = self._watched.get(name)
+        if before is not None and before != (inside := self._insides(name)):
+            self._watched[name] = inside
+            self.reshaped()
 
     def _know(self) -> None:
         """Keep in one row what is compared: what fields hold, and copies of collections."""
@@ -249,6 +283,15 @@ class Before:
             self._pieces[name] = pieces_of(value)
         except Strange:
             self._copied[name] = _copy_of(value)
+
+    def _insides(self, name: str) -> Insides:
+        """Return what can change in a field without its being assigned."""
+        if name not in self._moving:
+            return "nothing"
+        pieces = self._pieces.get(name, ())
+        is_last = len(pieces) < 2 and all(piece.is_last for piece in pieces)
+        is_collection = type(self._known[self._places[name]]) in _FLAT
+        return "items" if is_last and is_collection else "more"
 
     def _is_equal(self, name: str, value: Any, was: Any) -> bool:
         """Say whether another object in a field is the same data."""
