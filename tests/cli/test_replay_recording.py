@@ -69,6 +69,19 @@ def test_parameters_that_are_not_those_of_the_recording_are_told_first(
     assert other in "".join(capsys.readouterr())
 
 
+def test_that_nobody_knows_the_parameters_is_told_where_it_went_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    made = open_system("zoo:macetransport", {"messages": "3"})
+    made.origin = None  # as of one that a program has made by a call
+    record(tmp_path / "made", made, seconds=20)
+    words, unsaid = ["replay", "made", "zoo:macetransport"], "with which parameters"
+    assert main([*words, "-p", "messages=3"]) in (0, 3)
+    assert unsaid not in capsys.readouterr().out
+    assert main([*words, "-p", "messages=3", "-p", "fragments=2"]) == 2
+    assert unsaid in capsys.readouterr().out
+
+
 def test_the_parameters_of_a_recording_are_told_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

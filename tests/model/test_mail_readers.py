@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any, Literal
 
 import pytest
@@ -115,6 +116,47 @@ def helped(view: wl.View) -> bool:
     return at_rest(view)
 
 
+@wl.node
+class Judging(Counter):
+    def is_at_rest(self, view: wl.View) -> bool:
+        return not view.messages()
+
+
+@wl.safety
+def all_that_came_was_seen_as_a_node_says(view: wl.View) -> bool:
+    return not view[A].is_at_rest(view) or view[B].total == view[A].total
+
+
+def test_a_method_of_a_node_may_look():
+    nodes = {A: Judging(), B: Counter(), C: Counter()}
+    made = system().replace(
+        nodes=nodes, properties=[all_that_came_was_seen_as_a_node_says]
+    )
+    wl.check(made, traces=False).expect_violated(
+        "all_that_came_was_seen_as_a_node_says"
+    )
+
+
+REFUSED = wl.Observer(
+    "refused",
+    0,
+    lambda step: 1 if step.event.kind is wl.Kind.REFUSE else None,
+    lambda value, one: value + one,
+)
+
+
+@wl.safety
+def nothing_is_refused(view: wl.View) -> bool:
+    return bool(view.history("refused") == 0)
+
+
+@pytest.mark.parametrize("restarts", [0, 1])
+def test_an_observer_is_told_of_what_is_lost(restarts: int):
+    made = system(nothing_is_refused, restarts=restarts).replace(observers=[REFUSED])
+    (row,) = wl.check(made, traces=False).properties
+    assert (row.verdict, row.steps) == (wl.Verdict.VIOLATED, 3)
+
+
 class Called:
     def __call__(self, view: wl.View) -> bool:
         return not view.any_message(lambda message: True)
@@ -132,6 +174,20 @@ def wrapped(question: Any) -> Any:
     return inner
 
 
+class Rules:
+    @staticmethod
+    def quiet(view: wl.View) -> bool:
+        return not view.any_message(lambda message: True)
+
+
+RULES, TABLE, HAS_MAIL = [at_rest], {"rest": at_rest}, operator.methodcaller("messages")
+A_RULE, MESSAGES, AT_REST = Rules(), "mess" + "ages", wl.sometimes(at_rest)
+
+
+def told(view: wl.View, *, rule: Any = at_rest) -> bool:
+    return bool(rule(view))
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -143,8 +199,19 @@ def wrapped(question: Any) -> Any:
         functools.partial(at_rest),
         lambda view: alike.__name__ != "" and not view.messages(),
         lambda view: [n for n in view if view.messages(dst=n)] == [],
+        lambda view: all(rule(view) for rule in RULES),
+        lambda view: not TABLE["rest"](view),
+        lambda view: not Rules.quiet(view),
+        lambda view: not A_RULE.quiet(view),
+        lambda view: not AT_REST(view),
+        lambda view: not HAS_MAIL(view),
+        lambda view: getattr(view, MESSAGES)(),
+        told,
     ],
-    ids=["itself", "helped", "called", "enclosed", "wrapped", "partial", "by", "loop"],
+    ids=[
+        *["itself", "helped", "called", "enclosed", "wrapped", "partial", "by", "loop"],
+        *["list", "table", "class", "object", "property", "caller", "getattr", "told"],
+    ],
 )
 def test_readers_are_known_by_their_code(function: Any):
     assert read_messages([function])

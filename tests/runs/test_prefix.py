@@ -93,6 +93,45 @@ def test_a_search_may_go_on_from_what_such_a_search_has_found():
         assert report.expect_violated("is_heard").steps == left
 
 
+@pytest.mark.parametrize("search", [wl.check, wl.walk, wl.predict])
+def test_a_search_may_go_on_from_calls_that_no_workload_has(search: Any):
+    @wl.node
+    class Lamp:
+        turns: int = 0
+
+        @wl.call
+        def turn(self, ctx: wl.Context, by: int) -> None:
+            self.turns += by
+
+    @wl.safety
+    def it_was_not_turned_far(view: wl.View) -> bool:
+        return bool(view[lamp].turns < 9)
+
+    (lamp,) = wl.ids("a")
+    one = wl.wait_until(lambda self: self.turns > 0, name="on")
+    system = wl.System(
+        {lamp: Lamp()},
+        workload=[
+            wl.script(lamp, [one, wl.invoke(Lamp.turn, 3), wl.invoke(Lamp.turn, 3)])
+        ],
+        properties=[it_was_not_turned_far],
+        name="lamp",
+    )
+    deployed = system.under_recording()
+    world = DirectWorld(deployed)
+    boot = [(event, world.step(event).choices) for event in world.boot_events()]
+    calls = [wl.Event(wl.Kind.CALL, lamp, name="turn", payload=(by,)) for by in (4, 3)]
+    done = [(event, world.step(event).choices) for event in calls]
+    ending = Ending(None, None, UNKNOWN)
+    trace = record(
+        DirectWorld(deployed), boot, [], done, ending=ending, engine="run", seed=0
+    )
+    write(trace, "run.wl")
+    (row,) = search(system, from_="run.wl").properties
+    assert (row.verdict, row.steps) == (VIOLATED, 1)
+    assert wl.replay(row.trace, system).reproduced
+
+
 def test_step_0_is_where_every_search_begins():
     expected = wl.check(patient(), keep_going=True)
     found = wl.check(patient(), from_=f"{lost(patient())}:0", keep_going=True)

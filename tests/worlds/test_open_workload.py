@@ -118,6 +118,24 @@ def test_other_systems_take_the_calls_of_their_workload_alone():
     assert not closed.is_enabled(call(A, "put", "k", 2, B))
 
 
+def test_a_script_that_waits_goes_on_where_its_next_call_comes_from_outside():
+    one, two = (wl.wait_until(lambda self: True, name=name) for name in ("x", "y"))
+    put, take = wl.invoke(Store.put, "k", 1, B), wl.invoke(Store.take, "k")
+    opened = world(stores(wl.script(A, [put, one, take, two, put])))
+
+    def position() -> int:
+        (at,) = opened.snapshot()[opened.system.layout.hidden(0)][3][1:]
+        return int(at)
+
+    opened.step(call(A, "put", "k", 1, B))
+    opened.step(call(A, "put", "k", 1, B))  # the script waits, and this is not next
+    assert position() == 1
+    opened.step(call(A, "take", "k"))
+    assert position() == 3
+    opened.step(call(A, "put", "k", 1, B))
+    assert position() == 5
+
+
 def test_a_listed_call_is_that_call_whoever_makes_it():
     listed = wl.script(A, [wl.invoke(Store.put, "k", 1, B)])
     guarded = wl.whenever(

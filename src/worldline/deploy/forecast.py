@@ -101,7 +101,13 @@ class Forecast:
             while self._due:
                 await asyncio.sleep(began + self._due[0][0] - loop.time())
                 self._happen(heappop(self._due), loop.time() - began)
-            await asyncio.gather(*self._returning)
+            while self._returning:
+                # To gather them would end them with this one, before they are named.
+                done, _ = await asyncio.wait(
+                    self._returning, return_when=asyncio.FIRST_EXCEPTION
+                )
+                for task in done:
+                    task.result()
         finally:
             returning = [*self._returning]
             self.awaited = tuple(sorted(task.get_name() for task in returning))

@@ -244,8 +244,9 @@ class System(Declared):
 
     @functools.cached_property
     def shows_mail(self) -> bool:
-        """Whether a property, by its code, may look at messages under way."""
-        return read_messages(known.predicate for known in self.properties)
+        """Whether an observer or a property can tell what a node that is gone loses."""
+        asked = (known.predicate for known in self.properties)
+        return bool(self.observers) or read_messages(asked, self.types)
 
     def replace(self, **changes: Any) -> System:
         """Return this system with other arguments, all checked anew.

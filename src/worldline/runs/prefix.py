@@ -94,9 +94,10 @@ def beginning_after(
     Parameters
     ----------
     onward
-        The system that goes on from there, if it is one with other faults. What is found
+        The system that goes on from there, if it is one with other faults. What it finds
         after a run in which things were done from outside, as one that was recorded,
-        begins in the state itself; also where the run cannot happen in this system.
+        begins in the state itself. So it is with either where the run cannot happen in
+        the system that goes on, as when a call was made that no workload has.
 
     Raises
     ------
@@ -127,12 +128,8 @@ def beginning_after(
         )
     boot, prologue, run = schedule_of(whole, system)
     begins = beginning_state(trace, system)
-    if onward is None:
-        start = start_after(system, boot, [*prologue, *run], begins)
-    else:
-        start = _start_onward(
-            onward, trace.header, (boot, [*prologue, *run]), begins, rerun
-        )
+    way = boot, [*prologue, *run]
+    start = _start(system, onward, trace.header, way, begins, rerun)
     where = f"step {last} of" if whole.steps or begins is None else "the state in"
     scope = f"from {where} {prefix.path} on"
     if (onward or system).faults.possible():
@@ -142,18 +139,19 @@ def beginning_after(
     return Beginning([start], (scope,), prefix.path, notes)
 
 
-def _start_onward(
-    onward: System,
+def _start(
+    system: System,
+    onward: System | None,
     header: Header,
     way: tuple[Schedule, Schedule],
     begins: Checkpoint | None,
     rerun: Rerun,
 ) -> Start:
-    """Return the state that a run has come to, for a system with other faults."""
-    if INJECTED not in header.options:
+    """Return the state that a run has come to, with the way there if it is known."""
+    if onward is None or INJECTED not in header.options:
         with contextlib.suppress(NotEnabled):
-            return start_after(onward, *way, begins)
-    return start_after(onward, (), (), take(rerun.world))
+            return start_after(onward or system, *way, begins)
+    return start_after(onward or system, (), (), take(rerun.world))
 
 
 def _cut(trace: Trace, prefix: Prefix) -> Trace:

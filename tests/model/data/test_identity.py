@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 from typing import Any
 
@@ -49,3 +50,13 @@ def test_a_handler_that_renames_a_node_is_named():
     with pytest.raises(wl.ModelError, match=r"its name is set \(test_identity.py:"):
         wl.check(wl.System({A: Renamer()}), traces=False)
     assert A.name == "a"
+
+
+@pytest.mark.parametrize(
+    "compare", [operator.lt, operator.gt, operator.le, operator.ge]
+)
+def test_ids_have_no_order_with_anything_else(compare: Any):
+    with pytest.raises(TypeError, match="not supported between"):
+        compare(A, None)
+    with pytest.raises(TypeError, match="not supported between"):
+        compare("b", A)

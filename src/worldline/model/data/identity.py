@@ -92,6 +92,8 @@ class NodeId:
         return self._hash
 
     def __lt__(self, other: NodeId) -> bool:
+        if other.__class__ is not NodeId:
+            return NotImplemented
         if _spans:
             _refuse_order(self, other)
         return self.index < other.index
@@ -100,6 +102,8 @@ class NodeId:
         return self == other or self < other
 
     def __gt__(self, other: NodeId) -> bool:
+        if other.__class__ is not NodeId:
+            return NotImplemented
         if _spans:
             _refuse_order(self, other)
         return self.index > other.index

@@ -8,6 +8,7 @@ memoises what an operation does to a frozen one.
 from __future__ import annotations
 
 import enum
+import itertools
 from typing import Any, final
 
 from worldline.model.data.content import FLOAT, TUPLE, Frozen, Sealed, order_key
@@ -115,6 +116,24 @@ class Hidden:
             head = self.next_call(index)
             if head is not None and head.key == key:
                 self.positions[index] += 1
+                return
+
+    def called_from_outside(self, key: tuple[str, Frozen]) -> None:
+        """Do the same, or advance the first one that only waits before such a call.
+
+        Who calls from outside has waited as long as is right: no wait is an event there.
+        """
+        if self.stands_at(key):
+            self.called(key)
+            return
+        for index, script in enumerate(self.scripts):
+            position = self.positions[index]
+            ahead = script.calls[position:]
+            waits = list(
+                itertools.takewhile(lambda call: call.until is not None, ahead)
+            )
+            if len(waits) < len(ahead) and ahead[len(waits)].key == key:
+                self.positions[index] = position + len(waits) + 1
                 return
 
     def count(self) -> None:

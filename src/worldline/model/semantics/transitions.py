@@ -72,8 +72,11 @@ def _on_hidden(system: System, event: Event) -> list[Operation]:
     if kind is Kind.TIMER:
         return [("cancel_timer", PendingTimer(event.part, event.name, event.payload))]
     if kind is Kind.CALL and event.node is not None:
-        if system.scripts[system.index[event.node]]:
-            return [("called", Invocation(event.name, event.payload).key)]
+        index, key = system.index[event.node], Invocation(event.name, event.payload).key
+        if system.scripts[index]:
+            is_listed = bool(system.whenevers[index].guards(key))
+            is_open = system.open_workload and not is_listed
+            return [("called_from_outside" if is_open else "called", key)]
         return []
     return _ON_HIDDEN.get(kind, [])
 

@@ -48,6 +48,11 @@ _SAMPLE = 500
 
 _ASK = "ask for some with --window FIRST:LAST"
 
+_UNSAID = (
+    "a program made the system that was recorded, and nothing says with which parameters: "
+    "if not with the defaults, give them with -p NAME=VALUE"
+)
+
 
 def replay_recording(
     folder: Path,
@@ -109,8 +114,11 @@ def replay_recording(
     report = replaying.run(journals)
     origin = system.origin
     changed = origin is not None and bool(journals.sources - {origin.source})
+    is_unsaid = origin is not None and journals.header.target is None
+    notes = (_UNSAID,) if is_unsaid and report.divergence is not None else ()
     return replace(
         report,
+        notes=(*report.notes, *notes),
         source_changed=changed,
         parameters_changed=parameters_changed(journals.header, system),
     )
