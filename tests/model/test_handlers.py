@@ -317,6 +317,26 @@ def running(body: Callable[[Any, wl.Context], Any]) -> wl.ModelError:
             "at least one option",
         ),
         (
+            lambda self, ctx: ctx.choose({"a", "b"}),
+            "which has no order",
+            "sorted",
+        ),
+        (
+            lambda self, ctx: ctx.choose(n for n in [1, 2]),
+            "which has no order",
+            "a list or a tuple",
+        ),
+        (
+            lambda self, ctx: ctx.random(0),
+            "User at a draws one of 0 numbers",
+            "at least 1",
+        ),
+        (
+            lambda self, ctx: ctx.random(2.0),
+            "User at a draws one of 2.0 numbers",
+            "whole number",
+        ),
+        (
             lambda self, ctx: ctx.choose([1, 2], weights=[1.0]),
             "2 options but 1 weights",
             "one weight for each option",

@@ -65,6 +65,7 @@ MISTAKES: list[tuple[Any, str, str]] = [
     ),
     (lambda: made(symmetry=[A, B]), "holds the node a", "wl.symmetric([a, b, ...])"),
     (lambda: made(name=5), "System(name=...) is 5", "not empty"),
+    (lambda: made(name="a\nb"), "System(name=...) is 'a\\nb'", "of one line"),
     (lambda: wl.ids("a\ud800"), "has half a character", "the lone surrogate"),
     (lambda: made(done="never"), "System(done=...) is 'never'", "a function of (view)"),
     (

@@ -242,6 +242,11 @@ class Context:
         weights
             One positive number per option: how likely each is in a random walk.
         """
+        if not isinstance(options, Sequence):
+            raise ModelError(
+                f"{self._where()} chooses from {spelt(options)}, which has no order",
+                remedy="give ctx.choose a list or a tuple, such as sorted(...)",
+            )
         if not options:
             raise ModelError(
                 f"{self._where()} chooses from nothing",
@@ -252,6 +257,12 @@ class Context:
 
     def random(self, n: int) -> int:
         """Return an int in ``range(n)``."""
+        given: Any = n
+        if not isinstance(given, int) or n < 1:
+            raise ModelError(
+                f"{self._where()} draws one of {spelt(n)} numbers",
+                remedy="give ctx.random a whole number of at least 1",
+            )
         door = self._refused() if activity.guarding else self._behind
         return door.choose(n, None) if n > 1 else 0
 

@@ -79,9 +79,10 @@ def check_nodes(nodes: Any) -> None:
 
 def check_name(name: Any) -> None:
     """Check ``System(name=...)``, which names files and reports."""
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name or not name.isprintable():
         raise ModelError(
-            f"System(name=...) is {name!r}", remedy="give a text that is not empty"
+            f"System(name=...) is {name!r}",
+            remedy="give a text of one line that is not empty",
         )
 
 
