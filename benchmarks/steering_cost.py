@@ -6,7 +6,8 @@ Medians, and between which the middle half is.
 First the least that a message can cost: handlers that do next to nothing, many messages in
 each round of the loop, always something to do; hosts with something beside them and without
 take turns in one process, so that each pair is of one moment. So is RandTree at rest, whose
-nodes probe as fast as they can (`steering_tree`). Then services that run: RandTree at its own rate (`steering_service`) and a download (`steering_download`).
+nodes probe as fast as they can (`steering_tree`). Then services that run: RandTree at its own
+rate (`steering_service`) and a download (`steering_download`).
 
     python benchmarks/steering_cost.py                                 all
     python benchmarks/steering_cost.py messages --cases predictor      some

@@ -25,6 +25,7 @@ from worldline.model.semantics.execute import Failure, Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.trace.journal.records import FateRecord
 from worldline.worlds.companions import Attention, Beside, Instead
+from worldline.worlds.touching.touched import touched_by_any
 from worldline.worlds.undoing import Before
 
 
@@ -168,7 +169,8 @@ class AccompaniedExecution:
         if before is None or not apart:
             self._keeping = None
         else:
-            self._keeping = keeping = Keeping(before, self._execution.counts)
+            untold = touched_by_any(kind, apart)
+            self._keeping = keeping = Keeping(before, self._execution.counts, untold)
             run = keeping.told(run)
         self.ways.update(
             {cls: (one, alone if one in apart else run) for cls, one in plain}

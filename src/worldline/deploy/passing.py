@@ -17,6 +17,7 @@ from worldline.model.events import Event
 from worldline.model.node import Handler
 from worldline.model.semantics.execute import Failure
 from worldline.worlds.companions import Instead
+from worldline.worlds.touching.touched import Touched
 from worldline.worlds.undoing import Before
 
 RunsHandler: TypeAlias = Callable[[int, Handler, tuple[Any, ...]], Event | None]
@@ -31,21 +32,27 @@ PlainWays: TypeAlias = dict[type, tuple[Handler, RunsHandler]]
 class Keeping:
     """What keeps the fields of a node, where handlers run of which it is not told.
 
+    Parameters
+    ----------
+    untold
+        What those may change.
+
     Attributes
     ----------
     upto
         How many events there had been when it last kept them.
     """
 
-    __slots__ = ("_before", "_counts", "upto")
+    __slots__ = ("_before", "_counts", "_untold", "upto")
 
-    def __init__(self, before: Before, counts: NodeCounts) -> None:
+    def __init__(self, before: Before, counts: NodeCounts, untold: Touched) -> None:
         self._before, self._counts, self.upto = before, counts, -1
+        self._untold = untold
 
     def catch_up(self) -> None:
         """Keep what others have changed that have run since, before an event."""
         if self.upto != self._counts.events:
-            self._before.catch_up()
+            self._before.catch_up(self._untold)
 
     def kept(self) -> None:
         """Take note that all fields are kept, behind an event."""

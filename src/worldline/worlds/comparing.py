@@ -17,6 +17,8 @@ LiveFields: TypeAlias = dict[str, Any]
 KnownFields: TypeAlias = list[Any]
 """What each field held, and then the copies of collections."""
 
+Comparison: TypeAlias = Callable[[LiveFields, KnownFields], Collection[str]]
+
 
 class Expectation(NamedTuple):
     """What is expected of an event that a handler has handled: some changes, or none.
@@ -44,20 +46,23 @@ UNKNOWN = Expectation(lambda kept: None, ("",), lambda: None)
 
 @functools.cache
 def comparison(
-    names: tuple[str, ...], flat: tuple[str, ...]
-) -> Callable[[LiveFields, KnownFields], Collection[str]]:
+    names: tuple[str, ...], flat: tuple[str, ...], touched: Touched | None = None
+) -> Comparison:
     """Return what says which fields do not hold what is known, if any.
 
     The function takes the fields, and what is known: of each field in `names` the object,
     and of each in `flat` what it held.
+
+    Parameters
+    ----------
+    touched
+        What may have changed at all; None if nobody knows.
     """
     looks = "".join(
         f" if not ({test}): r.append({name!r})\n"
-        for name, test in _tests(names, flat, None).items()
+        for name, test in _tests(names, flat, touched).items()
     )
-    made: Callable[[LiveFields, KnownFields], Collection[str]] = _compiled(
-        f"def made(f, k):\n r = []\n{looks} return r\n"
-    )
+    made: Comparison = _compiled(f"def made(f, k):\n r = []\n{looks} return r\n")
     return made
 
 

@@ -20,6 +20,7 @@ from worldline.model.data.values import ITSELF
 from worldline.model.node import Handler, NodeType
 from worldline.worlds.comparing import (
     UNKNOWN,
+    Comparison,
     Expectation,
     comparison,
     expectation,
@@ -27,7 +28,7 @@ from worldline.worlds.comparing import (
 from worldline.worlds.kept import is_constant_value
 from worldline.worlds.pieces import Piece, Strange, pieces_of
 from worldline.worlds.touching.plain_data import is_plain_data
-from worldline.worlds.touching.touched import touched_by
+from worldline.worlds.touching.touched import Touched, touched_by
 
 Insides: TypeAlias = Literal["nothing", "items", "more"]
 """What can change in what a field holds: nothing; what is in it; or what is in that, too."""
@@ -73,7 +74,8 @@ class Before:
     """
 
     __slots__ = (
-        *("_copied", "_copies", "_differing", "_flat", "_ignored", "_is_plain"),
+        *("_copied", "_copies", "_differing", "_differing_in", "_flat", "_ignored"),
+        "_is_plain",
         *("_kind", "_known", "_moved", "_moving", "_node", "_others"),
         *("_pieces", "_places", "_quiet", "_watched", "expected", "is_costly"),
         *("is_spared", "reshaped"),
@@ -85,6 +87,8 @@ class Before:
         # Of fields that are watched, what can change inside them.
         self._watched: dict[str, Insides] = {}
         self.reshaped: Callable[[], None] = lambda: None
+        # As `_differing`, by what may have changed.
+        self._differing_in: dict[Touched, Comparison] = {}
         # How many more events have changed nothing than something, of late.
         self._quiet = _MOST_QUIET
         self._ignored = frozenset(kind.ignored)
@@ -125,15 +129,29 @@ class Before:
             for name, inside in self._watched.items()
         ) and touched.assigned.isdisjoint(self._watched)
 
-    def catch_up(self) -> None:
-        """Keep anew what handlers have changed of which nobody has asked that."""
-        changed = self.changes()
+    def catch_up(self, touched: Touched) -> None:
+        """Keep anew what handlers have changed of which nobody has asked that.
+
+        Parameters
+        ----------
+        touched
+            What they may have changed.
+        """
+        if self._pieces or self._copied:
+            changed = self.changes()
+        else:
+            differing = self._differing_in.get(touched)
+            if differing is None:
+                names, flat = tuple(self._places), tuple(self._flat)
+                differing = comparison(names, flat, touched)
+                self._differing_in[touched] = differing
+            changed = self._compared(self._node.__dict__, differing)
         if changed:
             self._renew(None, changed)
 
     def changes(self) -> Collection[str]:
         """Return the names of the fields that have changed since; of a part, its own."""
-        changed = self._compared(self._node.__dict__)
+        changed = self._compared(self._node.__dict__, self._differing)
         if self._pieces or self._copied:
             inside = self._changed_inside()
             if inside:
@@ -206,9 +224,9 @@ class Before:
         for name, copied in self._copied.items():
             fields[name] = _copy_of(copied)
 
-    def _compared(self, fields: dict[str, Any]) -> Collection[str]:
+    def _compared(self, fields: dict[str, Any], look: Comparison) -> Collection[str]:
         """Return which fields hold something else, as far as one look at each tells."""
-        differing = self._differing(fields, self._known)
+        differing = look(fields, self._known)
         if not differing:
             return _NOTHING
         changed: list[str] = []
@@ -267,6 +285,7 @@ class Before:
         self._known[len(names) :] = flat.values()
         self._copies = {name: place for place, name in enumerate(flat, len(names))}
         self._differing = comparison(tuple(names), tuple(flat))
+        self._differing_in.clear()
         self.expected.clear()
 
     def _keep_inside(self, name: str, value: Any) -> None:

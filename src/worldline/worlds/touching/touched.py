@@ -16,6 +16,7 @@ objects by way of the interpreter (frames, the garbage collector) is not foresee
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, final
@@ -51,6 +52,15 @@ class Touched:
 
     assigned: frozenset[str]
     changed: frozenset[str]
+
+
+def touched_by_any(kind: NodeType, handlers: Iterable[Handler]) -> Touched:
+    """Return what handlers may change of which all is known."""
+    found = [one for one in (touched_by(kind, each) for each in handlers) if one]
+    return Touched(
+        frozenset().union(*(one.assigned for one in found)),
+        frozenset().union(*(one.changed for one in found)),
+    )
 
 
 @functools.cache
