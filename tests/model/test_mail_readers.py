@@ -157,6 +157,18 @@ def test_an_observer_is_told_of_what_is_lost(restarts: int):
     assert (row.verdict, row.steps) == (wl.Verdict.VIOLATED, 3)
 
 
+def is_over(view: wl.View) -> bool:
+    return not view.messages()
+
+
+def test_what_was_lost_keeps_no_run_from_being_over():
+    made = system(b_is_not_ahead).replace(done=is_over)
+    assert made.shows_mail
+    assert made.origin is None
+    report = wl.check(made, deadlock=True, liveness=False, traces=False)
+    assert report.verdict is wl.Verdict.HOLDS
+
+
 class Called:
     def __call__(self, view: wl.View) -> bool:
         return not view.any_message(lambda message: True)

@@ -244,8 +244,9 @@ class System(Declared):
 
     @functools.cached_property
     def shows_mail(self) -> bool:
-        """Whether an observer or a property can tell what a node that is gone loses."""
-        asked = (known.predicate for known in self.properties)
+        """Whether anybody who is asked of states can tell what a node that is gone loses."""
+        asked = [known.predicate for known in self.properties]
+        asked += filter(None, (self.done, self.assume, self.prune))
         return bool(self.observers) or read_messages(asked, self.types)
 
     def replace(self, **changes: Any) -> System:
@@ -278,7 +279,9 @@ class System(Declared):
         given["unhandled"] = self._unhandled
         changed = System(**{**given, **changes})
         fewer = all(p in self.properties for p in changed.properties)
-        if fewer and changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}:
+        leaves_runs = changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}
+        # Who looks at messages adds the loss of some to the runs.
+        if fewer and leaves_runs and (self.shows_mail or not changed.shows_mail):
             changed.origin, changed.predicates = self.origin, self.predicates
             changed.shows_mail = self.shows_mail
         changed.is_predicted = self.is_predicted and "faults" not in changes
