@@ -50,9 +50,9 @@ DEPLOYED_FAULTS = ("drops", "duplicates", "connection_errors", "crashes", "resta
 """Those faults, by their names in `Faults`."""
 
 _LEAVE_RUNS_ALONE = frozenset(
-    {"name", "assume", "prune", "done", "symmetry", "predict"}
+    {"name", "assume", "prune", "done", "symmetry", "predict", "properties"}
 )
-"""Arguments on which neither a run depends nor what is said at its end."""
+"""Arguments on which no run depends; nor, if no property is added, what is said at its end."""
 
 
 @final
@@ -279,9 +279,9 @@ class System(Declared):
         given["unhandled"] = self._unhandled
         changed = System(**{**given, **changes})
         fewer = all(p in self.properties for p in changed.properties)
-        leaves_runs = changes.keys() <= {*_LEAVE_RUNS_ALONE, "properties"}
         # Who looks at messages adds the loss of some to the runs.
-        if fewer and leaves_runs and (self.shows_mail or not changed.shows_mail):
+        leaves = self.shows_mail or not changed.shows_mail
+        if fewer and leaves and changes.keys() <= _LEAVE_RUNS_ALONE:
             changed.origin, changed.predicates = self.origin, self.predicates
             changed.shows_mail = self.shows_mail
         changed.is_predicted = self.is_predicted and "faults" not in changes
@@ -289,10 +289,8 @@ class System(Declared):
             # A run may begin in a cut that its faults cannot make.
             changed.cuts = self.cuts
         if self.plain is not None and "workload" not in changes:
-            changed.contents, changed.plain = (
-                self.contents,
-                self.plain.replace(**changes),
-            )
+            changed.contents = self.contents
+            changed.plain = self.plain.replace(**changes)
         if self.injected is None:
             return changed
         return changed.under_injection(self.injected, self.free_faults)

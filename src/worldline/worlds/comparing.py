@@ -17,7 +17,7 @@ LiveFields: TypeAlias = dict[str, Any]
 KnownFields: TypeAlias = list[Any]
 """What each field held, and then the copies of collections."""
 
-Comparison: TypeAlias = Callable[[LiveFields, KnownFields], Collection[str]]
+Compares: TypeAlias = Callable[[LiveFields, KnownFields], Collection[str]]
 
 
 class Expectation(NamedTuple):
@@ -47,7 +47,7 @@ UNKNOWN = Expectation(lambda kept: None, ("",), lambda: None)
 @functools.cache
 def comparison(
     names: tuple[str, ...], flat: tuple[str, ...], touched: Touched | None = None
-) -> Comparison:
+) -> Compares:
     """Return what says which fields do not hold what is known, if any.
 
     The function takes the fields, and what is known: of each field in `names` the object,
@@ -62,7 +62,7 @@ def comparison(
         f" if not ({test}): r.append({name!r})\n"
         for name, test in _tests(names, flat, touched).items()
     )
-    made: Comparison = _compiled(f"def made(f, k):\n r = []\n{looks} return r\n")
+    made: Compares = _compiled(f"def made(f, k):\n r = []\n{looks} return r\n")
     return made
 
 

@@ -20,7 +20,7 @@ from worldline.model.data.values import ITSELF
 from worldline.model.node import Handler, NodeType
 from worldline.worlds.comparing import (
     UNKNOWN,
-    Comparison,
+    Compares,
     Expectation,
     comparison,
     expectation,
@@ -88,7 +88,7 @@ class Before:
         self._watched: dict[str, Insides] = {}
         self.reshaped: Callable[[], None] = lambda: None
         # As `_differing`, by what may have changed.
-        self._differing_in: dict[Touched, Comparison] = {}
+        self._differing_in: dict[Touched, Compares] = {}
         # How many more events have changed nothing than something, of late.
         self._quiet = _MOST_QUIET
         self._ignored = frozenset(kind.ignored)
@@ -224,7 +224,7 @@ class Before:
         for name, copied in self._copied.items():
             fields[name] = _copy_of(copied)
 
-    def _compared(self, fields: dict[str, Any], look: Comparison) -> Collection[str]:
+    def _compared(self, fields: dict[str, Any], look: Compares) -> Collection[str]:
         """Return which fields hold something else, as far as one look at each tells."""
         differing = look(fields, self._known)
         if not differing:
