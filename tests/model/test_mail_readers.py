@@ -229,5 +229,26 @@ def test_readers_are_known_by_their_code(function: Any):
     assert read_messages([function])
 
 
+class Endless:
+    """Has whatever it is asked for, as stand-ins in tests do."""
+
+    __slots__ = ("unset",)
+    asked = 0
+
+    def __getattr__(self, name: str) -> Endless:
+        Endless.asked += 1
+        assert Endless.asked < 100
+        return Endless()
+
+
+ENDLESS = Endless()
+
+
+def test_what_makes_up_its_attributes_is_asked_for_none():
+    Endless.asked = 0  # others have, as they looked at the module
+    assert read_messages([lambda view: bool(ENDLESS.anything)])
+    assert not Endless.asked
+
+
 def test_others_are_no_readers():
     assert not read_messages([b_is_not_ahead.predicate, lambda view: view.is_up(A)])

@@ -17,6 +17,7 @@ import sys
 import types
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import PurePath
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, final
 
@@ -155,18 +156,27 @@ class CodeReading:
 
     def _read_object(self, one: Any) -> None:
         cls = type(one)
-        if hasattr(one, "__wrapped__"):
-            self._todo.append(one.__wrapped__)
+        wrapped = stored(one, "__wrapped__")
+        if wrapped is not None:
+            self._todo.append(wrapped)
         elif not _is_of_a_library(cls.__module__):
-            self._todo += [cls, *getattr(one, "__dict__", {}).values()]
+            self._todo += [cls, *(stored(one, "__dict__") or {}).values()]
             slots = [slot for base in cls.__mro__ for slot in _slots(base)]
-            self._todo += [getattr(one, slot, None) for slot in slots]
+            self._todo += [stored(one, slot) for slot in slots]
         elif isinstance(one, types.SimpleNamespace):
             self._todo += vars(one).values()
         elif isinstance(one, functools.cached_property):
             self._todo.append(one.func)
         elif callable(one):
             self.names.add("getattr")  # and so nobody knows
+
+
+def stored(one: Any, name: str) -> Any:
+    """Return an attribute that is there, of an object that may make up others without end."""
+    try:
+        return object.__getattribute__(one, name)
+    except AttributeError:
+        return None
 
 
 def _is_of_a_library(name: Any, filename: str = "") -> bool:
@@ -185,9 +195,50 @@ def _is_of_a_library(name: Any, filename: str = "") -> bool:
     if first == "worldline":
         return not rest.startswith(("zoo", "dedalus"))
     if first not in sys.stdlib_module_names or first == "__main__":
-        return False
+        return _knows_nothing_of_us(first, len(sys.modules))
     file = filename or getattr(sys.modules.get(first), "__file__", None)
     return file is None or not is_users(file)
+
+
+@functools.lru_cache(maxsize=1024)
+def _knows_nothing_of_us(package: str, loaded: int) -> bool:
+    """Say whether an installed package names nothing of Worldline: then it asks no view.
+
+    A user's own may be installed, too. Others lead to very many objects.
+
+    Parameters
+    ----------
+    loaded
+        How many modules are: with more of them it may be otherwise.
+    """
+    file = getattr(sys.modules.get(package), "__file__", None)
+    if not file or not _INSTALLED.intersection(PurePath(file).parts):
+        return False
+    within = f"{package}."
+    modules = [
+        module
+        for name, module in [*sys.modules.items()]
+        if name == package or name.startswith(within)
+    ]
+    return not any(
+        _is_ours(value)
+        for module in modules
+        for value in [*getattr(module, "__dict__", {}).values()]
+    )
+
+
+def _is_ours(value: Any) -> bool:
+    """Say whether something in a module is Worldline, or of it."""
+    if isinstance(value, ModuleType):
+        name: Any = value.__name__
+    elif isinstance(value, FunctionType | type):
+        name = value.__module__
+    else:
+        name = type(value).__module__
+    return isinstance(name, str) and name.partition(".")[0] == "worldline"
+
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def _of_kind(kind: NodeType) -> Iterator[type]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, final
 
+from worldline.model.code_names import stored
 from worldline.model.properties import Property
 from worldline.model.system import System
 from worldline.worlds.purity.ownership import (
@@ -143,4 +144,4 @@ def _held(value: Any) -> list[Any]:
     kind = type(value)
     if not is_users_class(kind):
         return []
-    return [kind, *getattr(value, "__dict__", {}).values()]
+    return [kind, *(stored(value, "__dict__") or {}).values()]
