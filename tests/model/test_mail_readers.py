@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import operator
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -248,6 +250,23 @@ def test_what_makes_up_its_attributes_is_asked_for_none():
     Endless.asked = 0  # others have, as they looked at the module
     assert read_messages([lambda view: bool(ENDLESS.anything)])
     assert not Endless.asked
+
+
+@pytest.mark.parametrize("imports", ["", "import worldline"])
+def test_an_installed_package_may_ask(
+    imports: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    name = f"rules_{'of_ours' if imports else 'of_theirs'}"
+    place = tmp_path / "site-packages" / name
+    place.mkdir(parents=True)
+    asks = "def at_rest(view):\n    return not view.messages()\n"
+    says = "def is_even(number):\n    return number % 2 == 0\n"
+    (place / "__init__.py").write_text(f"{imports}\n{asks}{says}")
+    monkeypatch.syspath_prepend(place.parent)
+    rules = importlib.import_module(name)
+    assert read_messages([lambda view: rules.at_rest(view)])  # noqa: PLW0108
+    # What is not read may ask for anything.
+    assert read_messages([lambda view: rules.is_even(2)]) is not bool(imports)
 
 
 def test_others_are_no_readers():

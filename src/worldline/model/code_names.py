@@ -3,7 +3,8 @@
 There may be too many of them, and never too few: where code may ask by names that it
 makes up, or calls code without a source, one of `ANY` is among them. The libraries of
 Python and of Worldline ask for nothing of a user's by themselves, so their code is not
-read.
+read; nor is that of installed packages which name nothing of Worldline, but what these
+ask for, nobody knows.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class CodeReading:
         elif isinstance(one, Property):
             todo.append(one.predicate)
         elif isinstance(one, ModuleType):
-            if not _is_of_a_library(one.__name__):
+            if not self._leaves(one.__name__):
                 self._places[id(one)] = vars(one)
         elif isinstance(one, type):
             self._read_class(one)
@@ -129,7 +130,7 @@ class CodeReading:
         todo += function.__defaults__ or ()
         todo += (function.__kwdefaults__ or {}).values()
         todo += vars(function).values()
-        if _is_of_a_library(scope.get("__name__"), function.__code__.co_filename):
+        if self._leaves(scope.get("__name__"), function.__code__.co_filename):
             return
         for code in _codes(function.__code__):
             todo.append(code)
@@ -138,12 +139,12 @@ class CodeReading:
     def _read_code(self, code: CodeType) -> None:
         self.names |= _names(code)
         for step in dis.get_instructions(code):
-            if step.opname == "IMPORT_NAME" and not _is_of_a_library(step.argval):
+            if step.opname == "IMPORT_NAME" and not self._leaves(step.argval):
                 self.names.add("__import__")
 
     def _read_class(self, cls: type) -> None:
         for one in cls.__mro__:
-            if _is_of_a_library(one.__module__):
+            if self._leaves(one.__module__):
                 continue
             self._places[id(one)] = vars(one)
             if one not in self._of_nodes:
@@ -159,7 +160,7 @@ class CodeReading:
         wrapped = stored(one, "__wrapped__")
         if wrapped is not None:
             self._todo.append(wrapped)
-        elif not _is_of_a_library(cls.__module__):
+        elif not self._leaves(cls.__module__):
             self._todo += [cls, *(stored(one, "__dict__") or {}).values()]
             slots = [slot for base in cls.__mro__ for slot in _slots(base)]
             self._todo += [stored(one, slot) for slot in slots]
@@ -170,6 +171,14 @@ class CodeReading:
         elif callable(one):
             self.names.add("getattr")  # and so nobody knows
 
+    def _leaves(self, module: Any, filename: str = "") -> bool:
+        """Say whether the code of a module is left unread; see `_is_of_a_library`."""
+        if not isinstance(module, str) or not _is_of_a_library(module, filename):
+            return False
+        if not _is_pythons_or_ours(module):
+            self.names.add("getattr")  # what it asks for, nobody knows
+        return True
+
 
 def stored(one: Any, name: str) -> Any:
     """Return an attribute that is there, of an object that may make up others without end."""
@@ -179,7 +188,7 @@ def stored(one: Any, name: str) -> Any:
         return None
 
 
-def _is_of_a_library(name: Any, filename: str = "") -> bool:
+def _is_of_a_library(name: str, filename: str = "") -> bool:
     """Say whether a module is none of those that describe systems.
 
     One of the user's may have the name of one of Python's, as `profile` or `token`.
@@ -189,20 +198,24 @@ def _is_of_a_library(name: Any, filename: str = "") -> bool:
     filename
         The file of its code, where that is known.
     """
-    if not isinstance(name, str):
-        return False
     first, _, rest = name.partition(".")
     if first == "worldline":
         return not rest.startswith(("zoo", "dedalus"))
-    if first not in sys.stdlib_module_names or first == "__main__":
+    if not _is_pythons_or_ours(name):
         return _knows_nothing_of_us(first, len(sys.modules))
     file = filename or getattr(sys.modules.get(first), "__file__", None)
     return file is None or not is_users(file)
 
 
+def _is_pythons_or_ours(name: str) -> bool:
+    """Say whether a module has the name of one that comes with Python or Worldline."""
+    first = name.partition(".")[0]
+    return first in _PYTHONS_OR_OURS
+
+
 @functools.lru_cache(maxsize=1024)
 def _knows_nothing_of_us(package: str, loaded: int) -> bool:
-    """Say whether an installed package names nothing of Worldline: then it asks no view.
+    """Say whether a package is installed, and names nothing of Worldline.
 
     A user's own may be installed, too. Others lead to very many objects.
 
@@ -237,6 +250,8 @@ def _is_ours(value: Any) -> bool:
         name = type(value).__module__
     return isinstance(name, str) and name.partition(".")[0] == "worldline"
 
+
+_PYTHONS_OR_OURS = sys.stdlib_module_names - {"__main__"} | {"worldline"}
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
