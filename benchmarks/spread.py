@@ -8,11 +8,13 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.results import Part
+
+T = TypeVar("T")
 
 Row = dict[str, Any]
 """What a process has measured, by name."""
@@ -69,6 +71,21 @@ def run_tables(
         tables[name](part, given)
     if given.write:
         part.write()
+
+
+async def by_turns(
+    pairs: int, bare: Callable[[], Awaitable[T]], other: Callable[[], Awaitable[T]]
+) -> list[tuple[T, T]]:
+    """Take stretches of two, each of them first in turn; the very first pair does not count."""
+    took: list[tuple[T, T]] = []
+    for number in range(-1, pairs):
+        if number % 2:
+            first, second = await bare(), await other()
+        else:
+            second, first = await other(), await bare()
+        if number >= 0:  # before, all of it was new
+            took.append((first, second))
+    return took
 
 
 def in_turns(

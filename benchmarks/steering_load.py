@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
-from benchmarks.spread import Row, load
+from benchmarks.spread import Row, by_turns, load
 
 import worldline as wl
 from worldline.loading.loader import load as load_system
@@ -204,15 +204,8 @@ async def _measure(case: str, network: str, pairs: int) -> Row:
     given = {"network": network, "reads": case.partition("-")[2]}
     made = load_system(f"{Path(__file__).resolve()}:system", given)
     base = "snapshots" if case == "predictor" else "nothing"
-    took: list[tuple[tuple[float, float], tuple[float, float]]] = []
     async with beside(made, base) as bare, beside(made, case) as other:
-        for number in range(-1, pairs):
-            if number % 2:
-                first, second = await bare.stretch(), await other.stretch()
-            else:
-                second, first = await other.stretch(), await bare.stretch()
-            if number >= 0:  # before, all of it was new
-                took.append((first, second))
+        took = await by_turns(pairs, bare.stretch, other.stretch)
         asked = None if other.predictor is None else other.predictor.counts.to_json()
     return {
         "bare_us": [1e6 * bare[0] for bare, _ in took],

@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
@@ -38,15 +38,21 @@ def measure(
     return asyncio.run(_measure(case, period, seconds, nodes))
 
 
-async def _measure(case: str, period: float, seconds: float, nodes: int) -> Row:
-    given = {"size": str(nodes), "max_children": "3", "recovery": str(period)}
-    made = load_system("zoo:randtree", given)
+@contextlib.asynccontextmanager
+async def hosting(made: wl.System, case: str) -> AsyncIterator[wl.Host]:
+    """Have a host of a system with what a case says beside it."""
     async with contextlib.AsyncExitStack() as stack:
         companions: Sequence[wl.Companion] = ()
         if case != "nothing":
             steered = wl.steered(made, mode=case, say=_say)  # type: ignore[arg-type]
             companions = await stack.enter_async_context(steered)
-        host = await stack.enter_async_context(wl.Host(made, companions=companions))
+        yield await stack.enter_async_context(wl.Host(made, companions=companions))
+
+
+async def _measure(case: str, period: float, seconds: float, nodes: int) -> Row:
+    given = {"size": str(nodes), "max_children": "3", "recovery": str(period)}
+    made = load_system("zoo:randtree", given)
+    async with hosting(made, case) as host:
         for node in made.ids:
             await host.call(node, "join_overlay", made.ids)
         await asyncio.sleep(JOINS_S)

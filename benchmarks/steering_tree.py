@@ -12,11 +12,12 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a script
-from benchmarks.spread import Row, load
+from benchmarks.spread import Row, by_turns, load
+from benchmarks.steering_service import hosting
 
 import worldline as wl
 from worldline.loading.loader import load as load_system
@@ -91,12 +92,7 @@ class Tree:
 @contextlib.asynccontextmanager
 async def beside(made: wl.System, case: str) -> AsyncIterator[Tree]:
     """Have a tree with what a case says beside it."""
-    async with contextlib.AsyncExitStack() as stack:
-        companions: Sequence[wl.Companion] = ()
-        if case != "nothing":
-            steered = wl.steered(made, mode=case, say=_say)  # type: ignore[arg-type]
-            companions = await stack.enter_async_context(steered)
-        host = await stack.enter_async_context(wl.Host(made, companions=companions))
+    async with hosting(made, case) as host:
         tree = Tree(host, made)
         await tree.join()
         yield tree
@@ -109,22 +105,11 @@ def measure(case: str, pairs: int) -> Row:
 
 async def _measure(case: str, pairs: int) -> Row:
     made = load_system(f"{Path(__file__).resolve()}:system", {})
-    took: list[tuple[float, float]] = []
     async with beside(made, "nothing") as bare, beside(made, case) as other:
-        for number in range(-1, pairs):
-            if number % 2:
-                first, second = await bare.stretch(), await other.stretch()
-            else:
-                second, first = await other.stretch(), await bare.stretch()
-            if number >= 0:  # before, all of it was new
-                took.append((first, second))
+        took = await by_turns(pairs, bare.stretch, other.stretch)
     return {
         "bare_us": [1e6 * bare for bare, _ in took],
         "us": [1e6 * other for _, other in took],
         "cpu": [other / bare for bare, other in took],
         "load": load(),
     }
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
