@@ -105,9 +105,9 @@ class DiskSync:
                 self._asked += 1  # so that nothing leaves before it is said
                 asyncio.get_running_loop().call_soon(self._fail, error)
             self._present = 0
-            self._be_quits()
+            self._owe_nothing()
             raise
-        self._be_quits()
+        self._owe_nothing()
 
     def close(self) -> None:
         """Tell nobody any more: the file is closed."""
@@ -145,17 +145,17 @@ class DiskSync:
         else:
             self._sync()
 
-    def _be_quits(self) -> None:
+    def _owe_nothing(self) -> None:
         self._is_owed, self._due = False, None
 
     def _give_up(self) -> None:
         """Let nobody wait for what was asked for."""
         self.ended, self._present = self._asked, 0
-        self._be_quits()
+        self._owe_nothing()
 
     def _begin(self) -> None:
         self._present = self._asked
-        self._be_quits()
+        self._owe_nothing()
         file = self._file()
         loop = asyncio.get_running_loop()
         if file is None:
