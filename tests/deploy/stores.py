@@ -81,8 +81,7 @@ def written(place: Path, *turns: list[JournalRecord]) -> Path:
     """Write turns as the first life of a node; return the file."""
     writer, _ = opened(place)
     for turn in turns:
-        writer.records = turn
-        writer.commit()
+        writer.commit(turn)
     writer.close(None)
     return place / "a" / "1-0.wlj"
 

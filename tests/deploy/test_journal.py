@@ -63,8 +63,7 @@ def test_every_record_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_names_of_nodes_make_no_paths(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path, node=B)
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     writer.close(None)
     (folder,) = nodes_of(tmp_path)
     assert folder.parent == tmp_path
@@ -74,8 +73,7 @@ def test_names_of_nodes_make_no_paths(tmp_path: Path) -> None:
 def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path) -> None:
     state = _checkpoint({"kept": {"k": b"v"}, "cached": 3})
     writer, _ = opened(tmp_path)
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     writer.checkpoint(pack_checkpoint(state, CODEC))
     writer.close("done")
     _, second, third = records(read(tmp_path))
@@ -103,8 +101,7 @@ def test_a_life_begins_with_the_durable_state_of_the_last(tmp_path: Path) -> Non
     assert restored == Restored(
         incarnation=2, lamport=10, counter=3, durable={"kept": {"k": b"v"}, "seen": 2}
     )
-    writer.records = [StartedRecord(2, 10, 3, restored.durable, 1.0)]
-    writer.commit()
+    writer.commit([StartedRecord(2, 10, 3, restored.durable, 1.0)])
     writer.close(None)
     _, again = opened(tmp_path)
     assert (again.incarnation, again.lamport) == (3, 11)
@@ -121,10 +118,8 @@ def test_a_durable_field_may_be_what_a_large_message_brought(tmp_path: Path) -> 
     writer, _ = opened(tmp_path, JournalOptions(run="r", sync="durable"))
 
     async def write() -> None:
-        writer.records = EVERY[:1]
-        writer.commit()
-        writer.records = list(turn)
-        writer.commit(durable=True)
+        writer.commit(EVERY[:1])
+        writer.commit(list(turn), durable=True)
         await synced(writer)
 
     asyncio.run(write())
@@ -170,11 +165,9 @@ def test_a_full_segment_is_followed_by_one_that_begins_with_a_checkpoint(
     monkeypatch.setattr(journal_module, "SEGMENT", 2_000)
     monkeypatch.setattr(journal_module, "compress_later", _compress_now)
     writer, _ = opened(tmp_path)
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     for number in range(40):
-        writer.records = [ReceivedRecord(PACKET)]
-        writer.commit()
+        writer.commit([ReceivedRecord(PACKET)])
         if writer.needs_checkpoint:
             writer.checkpoint(
                 pack_checkpoint(
@@ -204,11 +197,9 @@ def test_only_so_many_bytes_are_kept(
     monkeypatch.setattr(journal_module, "SEGMENT", 2_000)
     monkeypatch.setattr(journal_module, "compress_later", lambda path: None)
     writer, _ = opened(tmp_path, JournalOptions(run="r", sync="never", keep=6_000))
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     for _ in range(100):
-        writer.records = [ReceivedRecord(PACKET)]
-        writer.commit()
+        writer.commit([ReceivedRecord(PACKET)])
         if writer.needs_checkpoint:
             writer.checkpoint(pack_checkpoint(_checkpoint({}), CODEC))
     writer.close(None)
@@ -239,17 +230,14 @@ def test_of_a_journal_that_is_torn_at_its_end_the_last_block_is_lost_at_most(
     tmp_path: Path, *, alone: bool
 ) -> None:
     writer, _ = opened(tmp_path)
-    writer.records = EVERY[:1]
-    writer.commit()
-    writer.records = [ReceivedRecord(PACKET)]
-    writer.commit()
+    writer.commit(EVERY[:1])
+    writer.commit([ReceivedRecord(PACKET)])
     last = writer.bytes_written
     if alone:
         small = CODEC.packet(1, 1, 200, 0, "", Put("k", b"v"))
         writer.commit_received([small] * 2)
     else:
-        writer.records = EVERY[2:4]
-        writer.commit()
+        writer.commit(EVERY[2:4])
     writer.close(None)
     file = tmp_path / "a" / "1-0.wlj"
     for torn in _tails(file.read_bytes(), last):
@@ -294,8 +282,7 @@ def test_what_has_to_be_on_the_disk_is_owed_to_it(tmp_path: Path, sync: str) -> 
     async def run() -> None:
         writer, _ = opened(tmp_path, JournalOptions(run="r", sync=sync))
         for durable in (False, True):
-            writer.records = EVERY[:1]
-            writer.commit(durable)
+            writer.commit(EVERY[:1], durable)
             if sync == "always" or (durable and sync == "durable"):
                 await synced(writer)
             assert writer.disk.awaited(leaves=True) == 0
@@ -315,13 +302,12 @@ def test_on_a_full_disk_what_is_durable_stops_the_node(
     tmp_path: Path, full_disk: Any
 ) -> None:
     writer, _ = opened(tmp_path, JournalOptions(run="r", sync="durable"))
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     size = (tmp_path / "a" / "1-0.wlj").stat().st_size
     full_disk(size + 40)
-    writer.records = [DeltaRecord(0, {"seen": 1}, 0), ReceivedRecord(PACKET)]
+    turn: list[JournalRecord] = [DeltaRecord(0, {"seen": 1}, 0), ReceivedRecord(PACKET)]
     with pytest.raises(JournalFailure, match="cannot be written"):
-        writer.commit(durable=True)
+        writer.commit(turn, durable=True)
     writer.close(None)
     assert (tmp_path / "a" / "1-0.wlj").stat().st_size == size
     assert records(read(tmp_path)) == EVERY[:1]
@@ -336,23 +322,19 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
     writer, _ = JournalWriter.open(
         tmp_path, SYSTEM, CODEC, A, OPTIONS, named=said.append
     )
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     full_disk((tmp_path / "a" / "1-0.wlj").stat().st_size + 40)
     for _ in range(3):
         if alone:
             writer.commit_received([PACKET] * 50)
             continue
-        writer.records = [ReceivedRecord(PACKET * 50)]
-        writer.commit()
+        writer.commit([ReceivedRecord(PACKET * 50)])
     assert writer.needs_checkpoint
     writer.checkpoint(pack_checkpoint(_checkpoint({}), CODEC))
     full_disk(resource.RLIM_INFINITY)
-    writer.records = [ReceivedRecord(PACKET)]
-    writer.commit()
+    writer.commit([ReceivedRecord(PACKET)])
     writer.checkpoint(pack_checkpoint(_checkpoint({}), CODEC))
-    writer.records = EVERY[2:3]
-    writer.commit()
+    writer.commit(EVERY[2:3])
     writer.close("done")
     kinds = [type(record) for record in records(read(tmp_path))]
     assert kinds == [
@@ -368,24 +350,11 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
 def test_without_events_what_outlives_a_life_is_written(tmp_path: Path) -> None:
     options = JournalOptions(run="r", sync="never", events=False)
     writer, _ = opened(tmp_path, options)
-    writer.records = EVERY[:1]
-    writer.commit()
-    writer.records = [ReceivedRecord(PACKET), DeltaRecord(0, {"seen": 1}, 2)]
-    writer.commit()
+    writer.commit(EVERY[:1])
+    writer.commit([ReceivedRecord(PACKET), DeltaRecord(0, {"seen": 1}, 2)])
     writer.close(None)
     assert [type(one) for one in records(read(tmp_path))] == [
         StartedRecord,
         DeltaRecord,
     ]
     assert opened(tmp_path, options)[1].durable == {"seen": 1}
-
-
-def test_a_turn_without_records_is_none(tmp_path: Path) -> None:
-    writer, _ = opened(tmp_path)
-    writer.records = EVERY[:1]
-    writer.commit()
-    size = writer.bytes_written
-    writer.commit()
-    assert writer.bytes_written == size
-    writer.close(None)
-    assert len(read(tmp_path)) == 1

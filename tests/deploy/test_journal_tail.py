@@ -48,8 +48,7 @@ DURABLE = JournalOptions(run="r", sync="durable")
 
 def begun(place: Path, options: JournalOptions = DURABLE) -> JournalWriter:
     writer, _ = opened(place, options)
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     if not (place / "a" / TAIL_NAME).exists() and options.sync != "always":
         writer.close(None)
         pytest.skip("this file system has no tails, or there is no kernel")
@@ -57,8 +56,7 @@ def begun(place: Path, options: JournalOptions = DURABLE) -> JournalWriter:
 
 
 def tick(writer: JournalWriter, name: str = "tick") -> None:
-    writer.records = [FiredRecord("", name, None)]
-    writer.commit()
+    writer.commit([FiredRecord("", name, None)])
 
 
 def file_of(place: Path, number: int = 0) -> Path:
@@ -122,8 +120,7 @@ def test_whenever_it_is_killed_all_that_was_written_is_there(tmp_path: Path) -> 
     number = 0
     for turn, durable in turns():
         before = copied(place, tmp_path / "before")
-        writer.records = list(turn)
-        writer.commit(durable)
+        writer.commit(list(turn), durable)
         old, new = (file_of(each).read_bytes() for each in (before, place))
         # Written into the file, and not begun anew: the tail of before, and any part of it.
         for end in sorted(
@@ -150,8 +147,9 @@ def test_what_is_durable_is_in_the_file_with_all_before_it(tmp_path: Path) -> No
 
     async def keep() -> None:
         tick(writer)
-        writer.records = [ReceivedRecord(PACKET), DeltaRecord(0, {"seen": 1}, 0)]
-        writer.commit(durable=True)
+        writer.commit(
+            [ReceivedRecord(PACKET), DeltaRecord(0, {"seen": 1}, 0)], durable=True
+        )
         assert file_of(tmp_path).stat().st_size == writer.bytes_written
         await synced(writer)
         tick(writer)
@@ -164,9 +162,9 @@ def test_what_is_durable_is_in_the_file_with_all_before_it(tmp_path: Path) -> No
 @pytest.mark.parametrize("sync", ["always", "never"])
 def test_where_all_is_synced_there_is_none(tmp_path: Path, sync: str) -> None:
     writer = begun(tmp_path, JournalOptions(run="r", sync=sync))
-    writer.records = [ReceivedRecord(PACKET), DeltaRecord(0, {"seen": 1}, 0)]
+    turn: list[JournalRecord] = [ReceivedRecord(PACKET), DeltaRecord(0, {"seen": 1}, 0)]
     if sync == "never":
-        writer.commit(durable=True)
+        writer.commit(turn, durable=True)
         assert file_of(tmp_path).stat().st_size < writer.bytes_written
     assert (tmp_path / "a" / TAIL_NAME).exists() == (sync == "never")
     writer.close(None)
@@ -193,8 +191,7 @@ def test_where_none_can_be_made_blocks_are_written(
         given = fail if why == "kernel" else Other
         monkeypatch.setattr(journal_tail, "library", given)
     writer, _ = opened(tmp_path, DURABLE)
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     tick(writer)
     assert file_of(tmp_path).stat().st_size == writer.bytes_written
     assert sorted(each.name for each in (tmp_path / "a").iterdir()) == [
@@ -293,9 +290,9 @@ def test_a_stop_on_a_full_disk_leaves_it_for_the_next_life(
     writer = begun(tmp_path)
     full_disk(file_of(tmp_path).stat().st_size + 10)
     tick(writer)
-    writer.records = [DeltaRecord(0, {"seen": 1}, 0)]
+    turn: list[JournalRecord] = [DeltaRecord(0, {"seen": 1}, 0)]
     with pytest.raises(JournalFailure, match="cannot be written: File too large"):
-        writer.commit(durable=True)
+        writer.commit(turn, durable=True)
     writer.close("done")
     kept = [*EVERY[:1], FiredRecord("", "tick", None)]
     assert records(read(tmp_path))[:2] == kept

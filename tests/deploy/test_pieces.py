@@ -46,8 +46,7 @@ def test_large_messages_come_back_in_their_order(
 
     async def run() -> None:
         writer, _ = opened(tmp_path, JournalOptions(run="r", sync="never"))
-        writer.records = EVERY[:1]
-        writer.commit()
+        writer.commit(EVERY[:1])
         turn = PresentTurn(
             asyncio.get_running_loop(),
             writer,

@@ -34,6 +34,7 @@ from worldline.trace.journal.reading import read_node
 from worldline.trace.journal.records import (
     CheckpointRecord,
     DeltaRecord,
+    JournalRecord,
     ReceivedRecord,
 )
 
@@ -47,16 +48,15 @@ def write_all_kinds(place: Path) -> Path:
     small = CODEC.packet(1, 1, 200, 0, "", Put("k", b"v"))
 
     async def write() -> None:
-        writer.records = EVERY[:1]
-        writer.commit()
+        writer.commit(EVERY[:1])
         for number in range(3):
             writer.commit_received([small] * 2)  # the kernel, of packets
-            writer.records = EVERY[2:4]
-            writer.commit()  # the kernel, of records
+            writer.commit(EVERY[2:4])  # the kernel, of records
             writer.commit_received([large])  # too much for it
             kept = {"kept": {"k": LARGE}, "seen": number}
-            writer.records = [ReceivedRecord(large), DeltaRecord(0, kept, 0)]
-            writer.commit(durable=True)  # with what stands for bytes
+            writer.commit(
+                [ReceivedRecord(large), DeltaRecord(0, kept, 0)], durable=True
+            )  # with what stands for bytes
             await synced(writer)
 
     asyncio.run(write())
@@ -68,11 +68,11 @@ def write_all_kinds(place: Path) -> Path:
 def test_whoever_writes_them_blocks_are_where_they_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, by_kernel: bool
 ) -> None:
-    def missing(name: str) -> Any:
+    def missing(name: str, address: int) -> Any:
         raise KernelMissing("it was not built", remedy="build it")
 
     if not by_kernel:
-        monkeypatch.setattr(turn_times, "quick", missing)
+        monkeypatch.setattr(turn_times, "bound", missing)
     data = write_all_kinds(tmp_path).read_bytes()
     contents = contents_of(data)
     assert len(contents) == 1 + 14
@@ -86,8 +86,7 @@ def test_a_segment_says_how_long_the_one_before_it_is(
     monkeypatch.setattr(journal_module, "SEGMENT", 2_000)
     monkeypatch.setattr(journal_module, "compress_later", lambda path: None)
     writer, _ = opened(tmp_path)
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     for _ in range(60):
         writer.commit_received([PACKET])
         if writer.needs_checkpoint:
@@ -128,8 +127,7 @@ def test_behind_a_full_disk_blocks_are_where_they_say(
     writer, _ = JournalWriter.open(
         tmp_path, SYSTEM, CODEC, A, options, named=said.append
     )
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     writer.commit_received([PACKET])
     first = tmp_path / "a" / "1-0.wlj"
     size = first.stat().st_size
@@ -138,8 +136,7 @@ def test_behind_a_full_disk_blocks_are_where_they_say(
         if alone:
             writer.commit_received([PACKET] * 50)
         else:
-            writer.records = [ReceivedRecord(PACKET * 50), *EVERY[2:4]]
-            writer.commit()
+            writer.commit([ReceivedRecord(PACKET * 50), *EVERY[2:4]])
     assert first.stat().st_size == size
     full_disk(-1)
     assert writer.needs_checkpoint
@@ -177,8 +174,7 @@ def test_a_life_goes_on_behind_a_torn_end(tmp_path: Path) -> None:
     writer, restored = opened(tmp_path)
     assert restored.torn == last - 1
     assert path.read_bytes() == data[:-last]
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     writer.close(None)
     again = (tmp_path / "a" / "2-0.wlj").read_bytes()
     assert reframed(contents_of(again)) == again
@@ -190,17 +186,16 @@ def test_of_a_large_block_that_has_no_room_nothing_is_left(
 ) -> None:
     large = CODEC.packet(1, 1, 7, 0, "", Put("k", LARGE))
     writer, _ = opened(tmp_path)
-    writer.records = EVERY[:1]
-    writer.commit()
+    writer.commit(EVERY[:1])
     size = (tmp_path / "a" / "1-0.wlj").stat().st_size
     for more in (3, 30, len(LARGE) // 2, len(large)):
         full_disk(size + more)
-        writer.records = [
+        turn: list[JournalRecord] = [
             ReceivedRecord(large),
             DeltaRecord(0, {"kept": {"k": LARGE}}, 0),
         ]
         with pytest.raises(JournalFailure, match="cannot be written"):
-            writer.commit(durable=True)
+            writer.commit(turn, durable=True)
         assert (tmp_path / "a" / "1-0.wlj").stat().st_size == size
     full_disk(-1)
     writer.commit_received([PACKET])

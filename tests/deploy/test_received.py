@@ -70,8 +70,7 @@ def opened(place: Path) -> JournalWriter:
     """Begin a journal; its first segment is there."""
     options = JournalOptions(run="r", sync="never")
     writer, _ = JournalWriter.open(place, SYSTEM, CODEC, NODES[0], options)
-    writer.records = [StartedRecord(1, 0, 0, None, 1.0)]
-    writer.commit()
+    writer.commit([StartedRecord(1, 0, 0, None, 1.0)])
     return writer
 
 
@@ -154,10 +153,10 @@ def test_the_kernel_has_the_checksum_of_zlib(by_tables: int) -> None:
 def test_without_the_kernel_messages_are_written_as_they_came_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(name: str) -> Any:
+    def missing(name: str, address: int) -> Any:
         raise KernelMissing("it was not built", remedy="build it")
 
-    monkeypatch.setattr(turn_times, "quick", missing)
+    monkeypatch.setattr(turn_times, "bound", missing)
     packets = [put(number) for number in range(1_000, 1_004)]
     writer = opened(tmp_path)
     writer.commit_received(packets)
@@ -170,8 +169,7 @@ def test_turns_have_their_times_whoever_writes_them(tmp_path: Path) -> None:
     writer = opened(tmp_path)
     for number in range(1_000, 1_003):
         writer.commit_received([put(number)])
-        writer.records = [ReceivedRecord(put(number))]
-        writer.commit()
+        writer.commit([ReceivedRecord(put(number))])
     writer.close(None)
     read = turns(tmp_path)
     clocks = [began, *(turn.monotonic_ns for turn in read), time.monotonic_ns()]

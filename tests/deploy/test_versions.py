@@ -36,11 +36,9 @@ def opened(place: Path, system: wl.System) -> Restored:
     codec, options = Codec(system), JournalOptions(run="r", sync="never")
     writer, restored = JournalWriter.open(place, system, codec, system.ids[0], options)
     durable = restored.durable
-    writer.records = [StartedRecord(restored.incarnation, 0, 0, durable, 1.0)]
-    writer.commit()
+    writer.commit([StartedRecord(restored.incarnation, 0, 0, durable, 1.0)])
     if restored.incarnation == 1:
-        writer.records = [DeltaRecord(0, {"kept": 7}, 0)]
-        writer.commit()
+        writer.commit([DeltaRecord(0, {"kept": 7}, 0)])
     writer.close(None)
     return restored
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, final
@@ -28,7 +28,7 @@ from worldline.deploy.segment_file import (
     forget_oldest,
     sync_file,
 )
-from worldline.deploy.turn_times import LARGEST, TurnTimes, WriteBlock
+from worldline.deploy.turn_times import TurnTimes, WriteBlock
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
@@ -70,8 +70,6 @@ class JournalWriter:
 
     Attributes
     ----------
-    records
-        What belongs to the present turn; `commit` writes and empties it.
     disk
         Syncs what was written.
     needs_checkpoint
@@ -97,7 +95,6 @@ class JournalWriter:
         self._times = TurnTimes()
         self._write_packets: WriteBlock | None = None
         self._write_plain: WriteBlock | None = None
-        self.records: list[JournalRecord] = []
         self.needs_checkpoint = False
 
     @property
@@ -157,11 +154,13 @@ class JournalWriter:
         header = first_header(system, codec, node, restored.incarnation, options)
         return cls(lock, codec, header, options, named), restored
 
-    def commit(self, durable: bool = False) -> None:
-        """Write the records of the turn as one block; owe it to the disk, where it has to be.
+    def commit(self, records: Sequence[JournalRecord], durable: bool = False) -> None:
+        """Write the records of a turn as one block; owe it to the disk, where it has to be.
 
         Parameters
         ----------
+        records
+            At least one.
         durable
             Whether a durable field changed.
 
@@ -170,15 +169,13 @@ class JournalWriter:
         JournalFailure
             If it cannot be written, and something depends on it.
         """
-        records, self.records = self.records, []
         write, file = self._write_plain, self._file
-        if durable or write is None or file is None or not records:
+        if durable or write is None or file is None:
             self._commit_carefully(records, durable=durable)
             return
         # Most other turns: of a timer, a call, an error. Between two handlers all code is cold, so
         # what is little is done in few places.
-        packed = packed_records(records, self._codec.values)
-        written = write(packed, len(packed))
+        written = write(packed_records(records, self._codec.values))
         if written < 0:
             self._fail_at(file, written, len(records))
             return
@@ -191,13 +188,13 @@ class JournalWriter:
 
         Most turns of most nodes are such: there is less to be done.
         """
-        write, file, joined = self._write_packets, self._file, b"".join(packets)
-        if write is None or file is None or len(joined) > LARGEST:
+        write, file = self._write_packets, self._file
+        written = 0 if write is None else write(packets)
+        if written == 0 or file is None:
             if self._options.events:
                 received = [[RECEIVED, piece] for piece in self.joined(packets)]
                 self._commit(received, durable=False)
             return
-        written = write(joined, len(joined))
         if written < 0:
             self._fail_at(file, written, len(packets))
             return
@@ -224,8 +221,7 @@ class JournalWriter:
         records: list[JournalRecord] = [CheckpointRecord(state)]
         is_full = self._file.size >= SEGMENT
         if self._failed_at is None and not is_full:
-            self.records += records
-            self.commit()
+            self.commit(records)
             return
         if self._failed_at is not None:
             records.insert(0, GapRecord(self._lost, "it could not be written"))
@@ -251,8 +247,7 @@ class JournalWriter:
         if file is not None:
             if reason is not None and self._failed_at is None:
                 with contextlib.suppress(OSError, JournalFailure):
-                    self.records.append(StoppedRecord(reason))
-                    self.commit()
+                    self.commit([StoppedRecord(reason)])
                     file.flush()
                     if self.is_synced:
                         sync_file(file.fd)
@@ -269,7 +264,9 @@ class JournalWriter:
     def _open_file(self) -> int | None:
         return None if self._file is None else self._file.fd
 
-    def _commit_carefully(self, records: list[JournalRecord], *, durable: bool) -> None:
+    def _commit_carefully(
+        self, records: Sequence[JournalRecord], *, durable: bool
+    ) -> None:
         """Write records whatever they are, and whatever has to be asked before."""
         if not self._options.events:
             records = [each for each in records if type(each) in LASTING]
@@ -305,8 +302,7 @@ class JournalWriter:
         if write is None:
             file.append(self._content(spelt, is_shared=is_shared))
             return
-        packed = pack(spelt)
-        written = write(packed, len(packed))
+        written = write(pack(spelt))
         if written < 0:
             file.cut()
             raise _error(written)

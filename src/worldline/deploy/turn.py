@@ -205,7 +205,11 @@ class PresentTurn:
         if journal is not None:
             try:
                 if self._records or self._notes:
-                    self._write(journal)
+                    if self._packets:
+                        self._join()
+                    records = self._records + self._notes
+                    self._records, self._notes = [], []
+                    journal.commit(records, self.is_durable)
                 elif self._packets:
                     journal.commit_received(self._packets)
                     self._packets.clear()
@@ -272,14 +276,6 @@ class PresentTurn:
                 self._size += len(piece)
                 self._records.append(ReceivedRecord(piece))
             self._packets.clear()
-
-    def _write(self, journal: JournalWriter) -> None:
-        if self._packets:
-            self._join()
-        journal.records += self._records
-        journal.records += self._notes
-        self._records, self._notes = [], []
-        journal.commit(self.is_durable)
 
     def _go_on(self, error: OSError | None) -> None:
         """Let leave what has waited for the disk until now."""

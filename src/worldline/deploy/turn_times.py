@@ -10,20 +10,19 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from functools import partial
 from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
-from typing import final
+from typing import Any, final
 
 from worldline.deploy.segment_file import SegmentWriter
-from worldline.engine.native.library import KernelMissing, quick
+from worldline.engine.native.calls import bound
+from worldline.engine.native.library import KernelMissing
 from worldline.trace.journal.tails import TAIL_ROOM
 
 LARGEST = 64 << 10
 """Bytes of packets that the kernel makes a block of."""
 
-WriteBlock = Callable[[bytes, int], int]
-"""Writes a block made of so many bytes; returns how long it is, or the number of an error,
-negative."""
+WriteBlock = Callable[[Any], int]
+"""Writes a block; returns how long it is, or the number of an error, negative."""
 
 
 class _JournalFile(ctypes.Structure):
@@ -32,6 +31,8 @@ class _JournalFile(ctypes.Structure):
     _fields_ = [  # type: ignore[mutable-override]  # nobody changes it
         ("clock", ctypes.c_int64),
         ("offset", ctypes.c_int64),
+        ("packets", ctypes.c_void_p),
+        ("most", ctypes.c_int64),
         ("room", ctypes.c_void_p),
         ("number", ctypes.c_int32),
         ("salt", ctypes.c_uint32),
@@ -48,16 +49,22 @@ class TurnTimes:
     Attributes
     ----------
     write_packets, write_records, write_synced, write_shared
-        Write the block of a turn into the present file or its tail, with its times: of packets that
-        came in, of a list of records, of one that will be synced and so is in the file then, as
-        all before it, and of one in which some bytes stand for others, which is in the file, too.
-        None without the kernel, or where it does not know files.
+        Write the block of a turn into the present file or its tail, with its times: of a list of
+        packets that came in; of the bytes of a list of records, of one that will be synced and so
+        is in the file then, as all before it, and of one in which some bytes stand for others,
+        which is in the file, too. The first returns 0, and does nothing, where there are more
+        bytes than `LARGEST`. None without the kernel, or where it does not know files.
     """
 
     def __init__(self) -> None:
         self._room = (ctypes.c_char * (64 + 3 * LARGEST))()
-        room = ctypes.addressof(self._room)
-        self._journal = _JournalFile(room=room, tail_room=TAIL_ROOM)
+        self._packets = (ctypes.c_char * LARGEST)()
+        self._journal = _JournalFile(
+            packets=ctypes.addressof(self._packets),
+            most=LARGEST,
+            room=ctypes.addressof(self._room),
+            tail_room=TAIL_ROOM,
+        )
         self.write_packets = self._by_kernel("wl_journal_packets")
         self.write_records = self._by_kernel("wl_journal_records")
         self.write_synced = self._by_kernel("wl_journal_synced")
@@ -89,7 +96,6 @@ class TurnTimes:
         if os.name != "posix":
             return None
         try:
-            write = quick(name)
+            return bound(name, ctypes.addressof(self._journal))
         except KernelMissing:
             return None
-        return partial(write, ctypes.byref(self._journal))

@@ -15,9 +15,9 @@
 #include "kernel/consequence.hpp"
 #include "kernel/crc32.hpp"
 #include "kernel/disk_sync.hpp"
-#include "kernel/journal_block.hpp"
 #include "kernel/tables.hpp"
 #include "kernel/decoder.hpp"
+#include "kernel/python_calls.hpp"
 #include "kernel/walks.hpp"
 #include "kernel/watchdog.hpp"
 
@@ -57,7 +57,7 @@ void put_long(int32_t* out, uint64_t word) {
 extern "C" {
 
 // Changes whenever a function here changes its meaning or its arguments.
-int32_t wl_interface() { return 20; }
+int32_t wl_interface() { return 21; }
 
 Tables* wl_tables(int32_t width) {
     return made([=] { return new Tables(width); });
@@ -356,24 +356,25 @@ int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* argume
     return keep_watch(number, seconds, arguments, environment);
 }
 
+// Takes note of what is called of Python, before the four functions behind it are.
+void wl_python(const PythonCalls* calls) { python = *calls; }
+
 // Write the block of a turn to the file of a journal, or to its tail, and return how long it is; or
-// the number of an error, negative. It is made of packets, for which there must be room for 64 bytes
-// and three times their size; or of the list of its records, to be synced (then it and the tail are
-// in the file afterwards) or not; in those that are shared bytes may stand for others.
-int32_t wl_journal_packets(JournalFile* journal, const uint8_t* packets, int32_t size) {
-    return write_packets(*journal, packets, static_cast<size_t>(size));
+// the number of an error, negative. It is made of a list of packets; or of the bytes of its records,
+// to be synced (then it and the tail are in the file afterwards) or not; in those that are shared
+// bytes may stand for others.
+PyObject* wl_journal_packets(PyObject* file, PyObject* list) { return call_packets(file, list); }
+
+PyObject* wl_journal_records(PyObject* file, PyObject* records) {
+    return call_records(file, records, false, true);
 }
 
-int32_t wl_journal_records(JournalFile* journal, const uint8_t* records, int32_t size) {
-    return write_records(*journal, records, static_cast<size_t>(size), false, true);
+PyObject* wl_journal_synced(PyObject* file, PyObject* records) {
+    return call_records(file, records, false, false);
 }
 
-int32_t wl_journal_synced(JournalFile* journal, const uint8_t* records, int32_t size) {
-    return write_records(*journal, records, static_cast<size_t>(size), false, false);
-}
-
-int32_t wl_journal_shared(JournalFile* journal, const uint8_t* records, int32_t size) {
-    return write_records(*journal, records, static_cast<size_t>(size), true, false);
+PyObject* wl_journal_shared(PyObject* file, PyObject* records) {
+    return call_records(file, records, true, false);
 }
 
 // Returns whether a file may be the tail of a journal: a store into it, once it is mapped, cannot

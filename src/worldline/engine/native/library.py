@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable
 from ctypes import (
     POINTER,
     c_char_p,
@@ -22,7 +21,7 @@ from pathlib import Path
 
 from worldline.model.errors import UsageError
 
-INTERFACE = 20
+INTERFACE = 21
 """What ``wl_interface`` returns in a kernel that this code can talk to."""
 
 UNBOUNDED = 2**62
@@ -83,11 +82,8 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "wl_walks_ends": (None, [c_void_p, _INT64S]),
     "wl_walks_path": (c_int64, [c_void_p, POINTER(_INT32S)]),
     "wl_walks_row": (None, [c_void_p, c_int64, _INT32S]),
-    "wl_journal_packets": (c_int32, [c_void_p, c_char_p, c_int32]),
-    "wl_journal_records": (c_int32, [c_void_p, c_char_p, c_int32]),
-    "wl_journal_synced": (c_int32, [c_void_p, c_char_p, c_int32]),
+    "wl_python": (None, [c_void_p]),
     "wl_journal_mappable": (c_int32, [c_int32]),
-    "wl_journal_shared": (c_int32, [c_void_p, c_char_p, c_int32]),
     "wl_crc32": (c_uint32, [c_char_p, c_int64, c_int32]),
     "wl_sync": (c_int32, [c_int32, c_int32, c_int64]),
     "wl_keep_watch": (c_int32, [c_void_p, c_double, _STRINGS, _STRINGS]),
@@ -178,21 +174,3 @@ def load(path: Path) -> ctypes.CDLL:
             remedy="install Worldline again on this machine",
         )
     return loaded
-
-
-def quick(name: str) -> Callable[..., int]:
-    """Return a function of the kernel that is soon over, with as little around it as can be.
-
-    It keeps the interpreter while it runs, and nothing checks what it is given: bytes, numbers
-    of 32 bits, and what `ctypes.byref` returns.
-
-    Raises
-    ------
-    KernelMissing
-        If there is no kernel.
-    """
-    loaded = library()
-    function: Callable[..., int] = ctypes.PyDLL(loaded._name, handle=loaded._handle)[
-        name
-    ]
-    return function

@@ -10,7 +10,7 @@ follow from those of the messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from worldline.trace.journal.alike import ALIKE, packets_of
@@ -241,7 +241,7 @@ def spell(record: JournalRecord, values: Values) -> list[Any]:
     return spelt
 
 
-def packed_records(records: list[JournalRecord], values: Values) -> bytes:
+def packed_records(records: Sequence[JournalRecord], values: Values) -> bytes:
     """Return the bytes of the records of a turn, each as `spell` has it."""
     if len(records) == 1:
         record = records[0]

@@ -28,16 +28,17 @@ def share(records: list[list[Any]]) -> bool:
     sources = list(_sources(records))
     if not sources:
         return False
-    found = 0
+    found = likely = 0
 
     def replaced(value: bytes) -> Any:
-        nonlocal found
+        nonlocal found, likely
         if found + len(value) > LARGEST_BLOCK:
             return value  # so that a block stays as small as it is, once it is read
-        place = _place(sources, value)
+        place = _place(sources, value, likely)
         if place is None:
             return value
         found += len(value)
+        likely = place[0] + 1  # changes stand in the order of what has brought them
         return Ext(SHARED, pack([*place, len(value)]))
 
     for spelt in records:
@@ -90,10 +91,12 @@ def _sources(records: list[Any]) -> Iterator[bytes]:
                     yield value
 
 
-def _place(sources: list[bytes], value: bytes) -> tuple[int, int] | None:
-    """Return in which source some bytes stand, and where."""
+def _place(sources: list[bytes], value: bytes, likely: int) -> tuple[int, int] | None:
+    """Return in which source some bytes stand, and where; the likely one is the first to look at."""
     beginning = value[:_BEGINNING]
-    for which, source in enumerate(sources):
+    for step in range(len(sources)):
+        which = (likely + step) % len(sources)
+        source = sources[which]
         if source is value:  # an argument of a call that a field keeps
             return which, 0
         at = -1

@@ -205,10 +205,13 @@ class JournalBlock {
 };
 
 // The file of a journal, as the Python side has it, too: what its clocks showed at the end of
-// the turn before, where blocks are made, its number, the CRC-32 of its header, its size; and its
-// tail, if it has one, whose blocks are a part of that size, with the room in it.
+// the turn before; where packets are joined, the most bytes of them, and where blocks are made, 64
+// bytes and three times as many; its number, the CRC-32 of its header, its size; and its tail, if it
+// has one, whose blocks are a part of that size, with the room in it.
 struct JournalFile {
     int64_t clock, offset;
+    uint8_t* packets;
+    int64_t most;
     uint8_t* room;
     int32_t number;
     uint32_t salt;
