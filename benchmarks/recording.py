@@ -117,7 +117,7 @@ TABLES: dict[str, Callable[[Part, argparse.Namespace], None]] = {
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=int, default=20, help="of runs of BitVault")
-    parser.add_argument("--stretches", type=int, default=30, help="of turns")
+    parser.add_argument("--stretches", type=int, default=240, help="of turns")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import worldline as wl
 from benchmarks import replicated_log
 
 PRIMARY, BACKUP, _ = wl.ids("r1", "r2", "r3")
-CHUNK = 8_192
+CHUNK = 1_024
 
 
 def measure(turn: int, pairs: int) -> Row:

@@ -72,13 +72,13 @@ class DiskSync:
         """Take note that what is written has to be synced before anything leaves."""
         self._is_owed = True
 
-    def awaited(self, *, leaves: bool) -> int:
+    def awaited(self, *, leaves: object) -> int:
         """Return the number of the sync to be waited for now; 0 for none.
 
         Parameters
         ----------
         leaves
-            Whether anything is to leave. If so, what is owed is synced.
+            What is to leave. If that is anything, what is owed is synced.
         """
         if self._is_owed:
             if leaves:

@@ -144,6 +144,7 @@ class PresentTurn:
         self.events = number + 1
         if self._is_recorded:
             self._packets.append(packet)
+            self._size += len(packet)
         if not self._is_due:
             self._plan()
         return number
@@ -193,7 +194,7 @@ class PresentTurn:
             if not self._disk.is_busy:
                 self.end()
                 return
-        if self._size + sum(map(len, self._packets)) > LARGEST:
+        if self._size > LARGEST:
             self.end()
 
     def end(self) -> None:
@@ -216,7 +217,8 @@ class PresentTurn:
             except JournalFailure as error:
                 self._failed(error)
                 return
-            wait = journal.disk.awaited(leaves=bool(leaving))
+            if self._is_synced:
+                wait = journal.disk.awaited(leaves=leaving)
         self.events, self._size, self.is_durable = 0, 0, False
         self.leaving = Leaving()
         if wait or self._waiting:  # only after all before it
@@ -273,7 +275,6 @@ class PresentTurn:
         """Make records of the packets that came in one after the other."""
         if self._journal is not None:
             for piece in self._journal.joined(self._packets):
-                self._size += len(piece)
                 self._records.append(ReceivedRecord(piece))
             self._packets.clear()
 
