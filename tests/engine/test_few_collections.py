@@ -8,6 +8,7 @@ import pytest
 
 from worldline.engine import garbage
 from worldline.engine.garbage import few_collections
+from worldline.worlds.lasting import lasting
 
 
 def test_what_was_made_in_a_long_search_is_not_gone_through_afterwards(
@@ -29,3 +30,18 @@ def test_what_was_made_in_a_long_search_is_not_gone_through_afterwards(
     assert generations == []
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+
+
+def test_in_a_run_nobody_counts_what_lasts_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def counted() -> int:
+        raise AssertionError("which takes longer, the more lasts")
+
+    monkeypatch.setattr(garbage, "_SHORT_S", 0.0)
+    with lasting():
+        monkeypatch.setattr(gc, "get_freeze_count", counted)
+        with few_collections():
+            pass
+        monkeypatch.undo()
+        assert gc.get_freeze_count() > 0

@@ -7,6 +7,8 @@ import gc
 import time
 from collections.abc import Iterator
 
+from worldline.worlds.lasting import is_anything_frozen
+
 _SHORT_S = 0.2
 """Seconds in which so few objects are made that nobody has to care."""
 
@@ -25,9 +27,8 @@ def few_collections(made: int = 200_000) -> Iterator[None]:
     try:
         yield
     finally:
-        # To ask whether others have frozen something takes longer, the more they have.
         is_short = time.monotonic() - began < _SHORT_S
-        if not is_short and not gc.get_freeze_count():
+        if not is_short and not is_anything_frozen():
             gc.freeze()
             gc.unfreeze()
         gc.set_threshold(*before)

@@ -35,7 +35,7 @@ def lasting() -> Iterator[Callable[[], None]]:
     What is under way is always as much and always other objects: all of them would be
     looked at some ten times before they go, each time far from any cache.
     """
-    if gc.get_freeze_count():  # somebody else has done so
+    if is_anything_frozen():  # somebody else has done so
         yield lambda: None
         return
     before = gc.get_threshold()
@@ -54,11 +54,19 @@ def lasting() -> Iterator[Callable[[], None]]:
             gc.set_threshold(max(youngest, blocks // _BLOCKS // _SHARE), *others)
 
     try:
+        _frozen.is_ours = True
         keep()
         yield keep
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
+        _frozen.is_ours = False
+
+
+def is_anything_frozen() -> bool:
+    """Say whether there are objects that the collector does not look at."""
+    # What others have frozen, only counting tells: it takes longer, the more there is.
+    return _frozen.is_ours or gc.get_freeze_count() > 0
 
 
 def _collect_what_is_left() -> None:
@@ -84,6 +92,14 @@ class _Blocks:
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks
 
+
+class _Frozen:
+    """Whether objects last here."""
+
+    is_ours = False
+
+
+_frozen = _Frozen()
 
 _placed = _Blocks(sys.getallocatedblocks())
 """When they were put into huge pages, or at first."""
