@@ -14,6 +14,7 @@ import pytest
 from importlinter.cli import lint_imports
 
 import worldline
+from worldline.engine.native.calls import BoundName
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "worldline"
@@ -132,7 +133,9 @@ def test_the_kernel_and_its_library_agree_on_every_function():
     kernel = (native / "kernel.cpp").read_text("utf-8")
     defined = set(re.findall(r"^\S.*?\b(wl_\w+)\(", kernel, re.MULTILINE))
     declared = re.findall(r'"(wl_\w+)":', (native / "library.py").read_text("utf-8"))
-    assert sorted(declared) == sorted(defined)
+    bound = {*re.findall(r"^PyObject\* (wl_\w+)\(", kernel, re.MULTILINE)}
+    assert sorted([*declared, *bound]) == sorted(defined)
+    assert bound == {*typing.get_args(BoundName)}
 
 
 def test_no_function_is_too_long():

@@ -14,7 +14,7 @@ from time import monotonic_ns, time_ns  # noqa: TID251 -- for people alone
 from typing import Any, final
 
 from worldline.deploy.segment_file import SegmentWriter
-from worldline.engine.native.calls import bound
+from worldline.engine.native.calls import BoundName, bound
 from worldline.engine.native.library import KernelMissing
 from worldline.trace.journal.tails import TAIL_ROOM
 
@@ -92,7 +92,7 @@ class TurnTimes:
         journal.clock, journal.offset = clock, offset
         return passed
 
-    def _by_kernel(self, name: str) -> WriteBlock | None:
+    def _by_kernel(self, name: BoundName) -> WriteBlock | None:
         if os.name != "posix":
             return None
         try:

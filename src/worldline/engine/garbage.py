@@ -1,4 +1,4 @@
-"""The rhythm of garbage collection while a search fills memory."""
+"""The rhythm of garbage collection while memory fills, and what it is to leave alone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import contextlib
 import gc
 import time
 from collections.abc import Iterator
-
-from worldline.worlds.lasting import is_anything_frozen
 
 _SHORT_S = 0.2
 """Seconds in which so few objects are made that nobody has to care."""
@@ -32,3 +30,29 @@ def few_collections(made: int = 200_000) -> Iterator[None]:
             gc.freeze()
             gc.unfreeze()
         gc.set_threshold(*before)
+
+
+@contextlib.contextmanager
+def freezing() -> Iterator[None]:
+    """Let the collector look again, in the end, at what is frozen in this block."""
+    _frozen.is_ours = True
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        _frozen.is_ours = False
+
+
+def is_anything_frozen() -> bool:
+    """Say whether there are objects that the collector does not look at."""
+    # What others have frozen, only counting tells: it takes longer, the more there is.
+    return _frozen.is_ours or gc.get_freeze_count() > 0
+
+
+class _Frozen:
+    """Whether it is known here that something is frozen."""
+
+    is_ours = False
+
+
+_frozen = _Frozen()

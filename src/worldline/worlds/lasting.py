@@ -11,6 +11,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 
+from worldline.engine.garbage import freezing, is_anything_frozen
 from worldline.worlds.huge_pages import use_huge_pages
 
 
@@ -53,20 +54,12 @@ def lasting() -> Iterator[Callable[[], None]]:
             # To count the objects would take as long as to look at them.
             gc.set_threshold(max(youngest, blocks // _BLOCKS // _SHARE), *others)
 
-    try:
-        _frozen.is_ours = True
-        keep()
-        yield keep
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
-        _frozen.is_ours = False
-
-
-def is_anything_frozen() -> bool:
-    """Say whether there are objects that the collector does not look at."""
-    # What others have frozen, only counting tells: it takes longer, the more there is.
-    return _frozen.is_ours or gc.get_freeze_count() > 0
+    with freezing():
+        try:
+            keep()
+            yield keep
+        finally:
+            gc.set_threshold(*before)
 
 
 def _collect_what_is_left() -> None:
@@ -92,14 +85,6 @@ class _Blocks:
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks
 
-
-class _Frozen:
-    """Whether objects last here."""
-
-    is_ours = False
-
-
-_frozen = _Frozen()
 
 _placed = _Blocks(sys.getallocatedblocks())
 """When they were put into huge pages, or at first."""

@@ -9,9 +9,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from worldline.engine.native.library import KernelMissing, library
+
+BoundName: TypeAlias = Literal[
+    "wl_journal_packets", "wl_journal_records", "wl_journal_shared", "wl_journal_synced"
+]
+"""The names of the functions."""
 
 _CALLED = (
     "PyLong_AsVoidPtr",
@@ -37,7 +42,7 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-def bound(name: str, address: int) -> Callable[[Any], int]:
+def bound(name: BoundName, address: int) -> Callable[[Any], int]:
     """Return a function of the kernel for what is at an address.
 
     It keeps the interpreter while it runs. Whoever has it sees to it that what is there stays.
@@ -71,7 +76,7 @@ def _maker() -> Any:
 
 
 @cache
-def _definition(name: str) -> _MethodDef:
+def _definition(name: BoundName) -> _MethodDef:
     """Return what Python has to know of a function; it stays, as Python refers to it."""
     function = _address(library()[name])
     return _MethodDef(name.encode(), function, _ONE_ARGUMENT, None)
