@@ -113,3 +113,9 @@ async def synced(writer: JournalWriter) -> None:
     async with asyncio.timeout(5):
         while writer.disk.ended < wait:
             await asyncio.sleep(0.001)
+
+
+def receive(writer: JournalWriter, packets: list[bytes]) -> None:
+    """Write a turn in which messages came in."""
+    if told := writer.write_received(packets):
+        writer.heed(told, packets)

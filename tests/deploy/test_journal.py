@@ -20,6 +20,7 @@ from tests.deploy.stores import (
     Put,
     opened,
     read,
+    receive,
     records,
     small_disk,
     synced,
@@ -143,8 +144,8 @@ def test_a_segment_that_is_compressed_meanwhile_is_read_all_the_same(
 
 def test_messages_alone_are_written_as_any_turn_is(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path)
-    writer.commit_received([PACKET])  # makes the file
-    writer.commit_received([PACKET] * 2)
+    receive(writer, [PACKET])  # makes the file
+    receive(writer, [PACKET] * 2)
     size = writer.bytes_written
     writer.close(None)
     expected = [ReceivedRecord(PACKET), ReceivedRecord(PACKET * 2)]
@@ -154,7 +155,7 @@ def test_messages_alone_are_written_as_any_turn_is(tmp_path: Path) -> None:
 
 def test_without_events_messages_alone_are_not_written(tmp_path: Path) -> None:
     writer, _ = opened(tmp_path, JournalOptions(run="r", events=False))
-    writer.commit_received([PACKET])
+    receive(writer, [PACKET])
     assert writer.bytes_written == 0
     writer.close(None)
 
@@ -235,7 +236,7 @@ def test_of_a_journal_that_is_torn_at_its_end_the_last_block_is_lost_at_most(
     last = writer.bytes_written
     if alone:
         small = CODEC.packet(1, 1, 200, 0, "", Put("k", b"v"))
-        writer.commit_received([small] * 2)
+        receive(writer, [small] * 2)
     else:
         writer.commit(EVERY[2:4])
     writer.close(None)
@@ -326,7 +327,7 @@ def test_on_a_full_disk_the_rest_goes_on_with_a_gap(
     full_disk((tmp_path / "a" / "1-0.wlj").stat().st_size + 40)
     for _ in range(3):
         if alone:
-            writer.commit_received([PACKET] * 50)
+            receive(writer, [PACKET] * 50)
             continue
         writer.commit([ReceivedRecord(PACKET * 50)])
     assert writer.needs_checkpoint

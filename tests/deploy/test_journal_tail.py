@@ -20,6 +20,7 @@ from tests.deploy.stores import (
     Put,
     opened,
     read,
+    receive,
     records,
     small_disk,
     synced,
@@ -91,7 +92,7 @@ def test_small_blocks_are_in_the_tail_and_a_clean_stop_leaves_none(
     size = file_of(tmp_path).stat().st_size
     for _ in range(10):
         tick(writer)
-        writer.commit_received([PACKET])
+        receive(writer, [PACKET])
     assert file_of(tmp_path).stat().st_size == size
     assert len(records(read(tmp_path))) == 21  # by others, meanwhile
     writer.close("done")
@@ -310,7 +311,7 @@ def test_who_reads_meanwhile_reads_all_that_was_written_before(tmp_path: Path) -
                 tick(writer)
                 written[0] += 1
             if written[0] % 1_000 == 1:
-                writer.commit_received([LARGE])
+                receive(writer, [LARGE])
                 written[0] += 1
 
     thread = threading.Thread(target=write)

@@ -17,6 +17,7 @@ from tests.deploy.stores import (
     Put,
     opened,
     read,
+    receive,
     records,
     small_disk,
     synced,
@@ -50,9 +51,9 @@ def write_all_kinds(place: Path) -> Path:
     async def write() -> None:
         writer.commit(EVERY[:1])
         for number in range(3):
-            writer.commit_received([small] * 2)  # the kernel, of packets
+            receive(writer, [small] * 2)  # the kernel, of packets
             writer.commit(EVERY[2:4])  # the kernel, of records
-            writer.commit_received([large])  # too much for it
+            receive(writer, [large])  # too much for it
             kept = {"kept": {"k": LARGE}, "seen": number}
             writer.commit(
                 [ReceivedRecord(large), DeltaRecord(0, kept, 0)], durable=True
@@ -88,7 +89,7 @@ def test_a_segment_says_how_long_the_one_before_it_is(
     writer, _ = opened(tmp_path)
     writer.commit(EVERY[:1])
     for _ in range(60):
-        writer.commit_received([PACKET])
+        receive(writer, [PACKET])
         if writer.needs_checkpoint:
             writer.checkpoint(b"\x93\x01\x02\x03")
     writer.close(None)
@@ -128,20 +129,20 @@ def test_behind_a_full_disk_blocks_are_where_they_say(
         tmp_path, SYSTEM, CODEC, A, options, named=said.append
     )
     writer.commit(EVERY[:1])
-    writer.commit_received([PACKET])
+    receive(writer, [PACKET])
     first = tmp_path / "a" / "1-0.wlj"
     size = first.stat().st_size
     full_disk(size + 40)
     for _ in range(2):
         if alone:
-            writer.commit_received([PACKET] * 50)
+            receive(writer, [PACKET] * 50)
         else:
             writer.commit([ReceivedRecord(PACKET * 50), *EVERY[2:4]])
     assert first.stat().st_size == size
     full_disk(-1)
     assert writer.needs_checkpoint
     writer.checkpoint(b"\x93\x01\x02\x03")
-    writer.commit_received([PACKET])
+    receive(writer, [PACKET])
     writer.close("done")
     for path in (first, first.with_name("1-1.wlj")):
         data = path.read_bytes()
@@ -198,6 +199,6 @@ def test_of_a_large_block_that_has_no_room_nothing_is_left(
             writer.commit(turn, durable=True)
         assert (tmp_path / "a" / "1-0.wlj").stat().st_size == size
     full_disk(-1)
-    writer.commit_received([PACKET])
+    receive(writer, [PACKET])
     writer.close(None)
     assert records(read(tmp_path)) == [*EVERY[:1], ReceivedRecord(PACKET)]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.deploy.stores import receive
 
 import worldline as wl
 from worldline.deploy import turn_times
@@ -112,7 +113,7 @@ def test_what_came_in_comes_back_byte_for_byte(given: list[list[bytes]]) -> None
     with TemporaryDirectory() as name:
         writer = opened(Path(name))
         for packets in given:
-            writer.commit_received(packets)
+            receive(writer, packets)
         writer.close(None)
         _, *read = turns(Path(name))
     assert [came(turn) for turn in read] == [b"".join(packets) for packets in given]
@@ -127,7 +128,7 @@ def test_of_messages_that_are_alike_hardly_more_than_their_fields_is_written(
         packets = [put(100_000 + number) for number in range(turn)]
         fields = len(pack([100_000, VALUE, 100_000])) - 1
         before = writer.bytes_written
-        writer.commit_received(packets)
+        receive(writer, packets)
         written = writer.bytes_written - before
         assert written < turn * (fields + 1) + 40
     writer.close(None)
@@ -136,7 +137,7 @@ def test_of_messages_that_are_alike_hardly_more_than_their_fields_is_written(
 def test_a_great_turn_is_written_too(tmp_path: Path) -> None:
     packets = [put(number) for number in range(1_000, 2_000)]
     writer = opened(tmp_path)
-    writer.commit_received(packets)
+    receive(writer, packets)
     writer.close(None)
     assert came(turns(tmp_path)[1]) == b"".join(packets)
 
@@ -159,7 +160,7 @@ def test_without_the_kernel_messages_are_written_as_they_came_in(
     monkeypatch.setattr(turn_times, "bound", missing)
     packets = [put(number) for number in range(1_000, 1_004)]
     writer = opened(tmp_path)
-    writer.commit_received(packets)
+    receive(writer, packets)
     writer.close(None)
     assert turns(tmp_path)[1].records == [ReceivedRecord(b"".join(packets))]
 
@@ -168,7 +169,7 @@ def test_turns_have_their_times_whoever_writes_them(tmp_path: Path) -> None:
     began, wall = time.monotonic_ns(), time.time_ns()  # noqa: TID251 -- of records
     writer = opened(tmp_path)
     for number in range(1_000, 1_003):
-        writer.commit_received([put(number)])
+        receive(writer, [put(number)])
         writer.commit([ReceivedRecord(put(number))])
     writer.close(None)
     read = turns(tmp_path)

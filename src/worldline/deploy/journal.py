@@ -28,7 +28,13 @@ from worldline.deploy.segment_file import (
     forget_oldest,
     sync_file,
 )
-from worldline.deploy.turn_times import TurnTimes, WriteBlock
+from worldline.deploy.turn_times import (
+    FULL,
+    TOO_LARGE,
+    WRITTEN,
+    TurnTimes,
+    WriteBlock,
+)
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import WorldlineError
 from worldline.model.system import System
@@ -49,7 +55,7 @@ from worldline.trace.journal.segments import JournalHeader, folder_of
 from worldline.trace.journal.sharing import SHARED, share
 
 SEGMENT = 16 << 20
-"""Bytes of a segment after which another is begun."""
+"""Bytes of a segment that is full: another is begun."""
 
 _AGAIN_S = 1.0
 """Seconds between two attempts to write on."""
@@ -72,6 +78,9 @@ class JournalWriter:
     ----------
     disk
         Syncs what was written.
+    write_received
+        Writes, as one block, the packets of a turn in which messages came in, and nothing has to
+        be said of them, as in most. Returns `WRITTEN`, or what `heed` is to be told.
     needs_checkpoint
         Whether `checkpoint` should be called: the segment is full, or writing failed and
         may be tried again.
@@ -92,8 +101,8 @@ class JournalWriter:
         self._failed_at: float | None = None
         self._lost = self.unrecorded = 0
         self._closed_bytes = 0
-        self._times = TurnTimes()
-        self._write_packets: WriteBlock | None = None
+        self._times = TurnTimes(SEGMENT)
+        self.write_received: WriteBlock = self._receive_carefully
         self._write_plain: WriteBlock | None = None
         self.needs_checkpoint = False
 
@@ -175,32 +184,16 @@ class JournalWriter:
             return
         # Most other turns: of a timer, a call, an error. Between two handlers all code is cold, so
         # what is little is done in few places.
-        written = write(packed_records(records, self._codec.values))
-        if written < 0:
-            self._fail_at(file, written, len(records))
-            return
-        file.size += written
-        if file.size >= SEGMENT:
-            self.needs_checkpoint = True
+        if told := write(packed_records(records, self._codec.values)):
+            self._heed(file, told, len(records))
 
-    def commit_received(self, packets: list[bytes]) -> None:
-        """Write a turn in which messages came in and nothing has to be said of them.
-
-        Most turns of most nodes are such: there is less to be done.
-        """
-        write, file = self._write_packets, self._file
-        written = 0 if write is None else write(packets)
-        if written == 0 or file is None:
-            if self._options.events:
-                received = [[RECEIVED, piece] for piece in self.joined(packets)]
-                self._commit(received, durable=False)
-            return
-        if written < 0:
-            self._fail_at(file, written, len(packets))
-            return
-        file.size += written
-        if file.size >= SEGMENT:
-            self.needs_checkpoint = True
+    def heed(self, told: int, packets: list[bytes]) -> None:
+        """Do what is to be done about packets that `write_received` could not simply write."""
+        assert self._file is not None, "something was said of it"
+        if told == TOO_LARGE:
+            self._receive_carefully(packets)
+        else:
+            self._heed(self._file, told, len(packets))
 
     def joined(self, packets: list[bytes]) -> list[bytes]:
         """Return packets in few pieces, the large ones alone, or by their names, if that is wanted."""
@@ -264,6 +257,21 @@ class JournalWriter:
     def _open_file(self) -> int | None:
         return None if self._file is None else self._file.fd
 
+    def _heed(self, file: SegmentWriter, told: int, records: int) -> None:
+        """Take note of a full segment; go on without a journal, if the kernel has met an error."""
+        if told == FULL:
+            self.needs_checkpoint = True
+            return
+        file.cut()
+        self._fail(_error(told), records, durable=False)
+
+    def _receive_carefully(self, packets: list[bytes]) -> int:
+        """Write packets as records, if any; see `write_received`."""
+        if self._options.events:
+            received = [[RECEIVED, piece] for piece in self.joined(packets)]
+            self._commit(received, durable=False)
+        return WRITTEN
+
     def _commit_carefully(
         self, records: Sequence[JournalRecord], *, durable: bool
     ) -> None:
@@ -302,11 +310,10 @@ class JournalWriter:
         if write is None:
             file.append(self._content(spelt, is_shared=is_shared))
             return
-        written = write(pack(spelt))
-        if written < 0:
+        told = write(pack(spelt))
+        if told < 0:
             file.cut()
-            raise _error(written)
-        file.size += written
+            raise _error(told)
 
     def _content(self, spelt: list[list[Any]], *, is_shared: bool) -> bytes:
         turn = [*self._times.passed(), spelt]
@@ -328,12 +335,13 @@ class JournalWriter:
         times.into(file)
         if options.events and options.sync != "always":
             self._write_plain = times.write_records
-            if options.contents == "all":
-                self._write_packets = times.write_packets
+            if options.contents == "all" and times.write_packets is not None:
+                self.write_received = times.write_packets
 
     def _be_careful(self) -> None:
         """Let nothing be written without asking whether anything can be."""
-        self._write_packets = self._write_plain = None
+        self._write_plain = None
+        self.write_received = self._receive_carefully
 
     def _roll(self, records: list[JournalRecord]) -> None:
         old = self._file
@@ -357,11 +365,6 @@ class JournalWriter:
             compress_later(old.path)
         if self._options.keep is not None:
             forget_oldest(self._lock.folder, self._options.keep)
-
-    def _fail_at(self, file: SegmentWriter, written: int, records: int) -> None:
-        """Go on without a journal, if the kernel has met an error, and nothing depends on it."""
-        file.cut()
-        self._fail(_error(written), records, durable=False)
 
     def _fail(self, error: OSError, records: int, *, durable: bool) -> None:
         """Go on without a journal, if nothing depends on it."""
@@ -387,6 +390,6 @@ class JournalWriter:
         self.unrecorded += records
 
 
-def _error(written: int) -> OSError:
+def _error(told: int) -> OSError:
     """Return the error that the kernel has met instead of writing."""
-    return OSError(-written, os.strerror(-written))
+    return OSError(-told, os.strerror(-told))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import threading
 from pathlib import Path
@@ -31,15 +32,21 @@ class SegmentWriter:
         The open file.
     salt
         What binds blocks to it; see `worldline.trace.journal.framing`.
-    size
-        Its bytes, with those of its tail; all of them are whole blocks.
     tail
         Blocks at its end that are not in the file; None if all are.
+    counted
+        Where its bytes are counted, by whoever writes some.
     """
 
     def __init__(self, path: Path, fd: int, salt: int, size: int) -> None:
-        self.path, self.fd, self.salt, self.size = path, fd, salt, size
+        self.path, self.fd, self.salt = path, fd, salt
         self.tail: JournalTail | None = None
+        self.counted = ctypes.c_int64(size)
+
+    @property
+    def size(self) -> int:
+        """Its bytes, with those of its tail; all of them are whole blocks."""
+        return self.counted.value
 
     @classmethod
     def create(
@@ -86,7 +93,7 @@ class SegmentWriter:
             except OSError:
                 self.cut()
                 raise
-        self.size += len(block)
+        self.counted.value += len(block)
 
     def cut(self) -> None:
         """Remove from the file what was written of a block that is not whole."""

@@ -212,7 +212,8 @@ class PresentTurn:
                     self._records, self._notes = [], []
                     journal.commit(records, self.is_durable)
                 elif self._packets:
-                    journal.commit_received(self._packets)
+                    if told := journal.write_received(self._packets):
+                        journal.heed(told, self._packets)
                     self._packets.clear()
             except JournalFailure as error:
                 self._failed(error)

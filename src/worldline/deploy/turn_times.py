@@ -22,7 +22,11 @@ LARGEST = 64 << 10
 """Bytes of packets that the kernel makes a block of."""
 
 WriteBlock = Callable[[Any], int]
-"""Writes a block; returns how long it is, or the number of an error, negative."""
+"""Writes a block; returns `WRITTEN`, or what else is to be said of it, if that is negative
+the number of an error."""
+
+WRITTEN, FULL, TOO_LARGE = range(3)
+"""A block is written; so it is, and its segment is full; or there is no room to make it."""
 
 
 class _JournalFile(ctypes.Structure):
@@ -36,7 +40,8 @@ class _JournalFile(ctypes.Structure):
         ("room", ctypes.c_void_p),
         ("number", ctypes.c_int32),
         ("salt", ctypes.c_uint32),
-        ("size", ctypes.c_int64),
+        ("size", ctypes.c_void_p),
+        ("full", ctypes.c_int64),
         ("tail", ctypes.c_void_p),
         ("tail_room", ctypes.c_int64),
     ]
@@ -46,23 +51,29 @@ class _JournalFile(ctypes.Structure):
 class TurnTimes:
     """The times of the last turn of a segment.
 
+    Parameters
+    ----------
+    full
+        Bytes of a segment that is full.
+
     Attributes
     ----------
     write_packets, write_records, write_synced, write_shared
         Write the block of a turn into the present file or its tail, with its times: of a list of
         packets that came in; of the bytes of a list of records, of one that will be synced and so
         is in the file then, as all before it, and of one in which some bytes stand for others,
-        which is in the file, too. The first returns 0, and does nothing, where there are more
-        bytes than `LARGEST`. None without the kernel, or where it does not know files.
+        which is in the file, too. For the first `LARGEST` bytes are too large. None without the
+        kernel, or where it does not know files.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, full: int) -> None:
         self._room = (ctypes.c_char * (64 + 3 * LARGEST))()
         self._packets = (ctypes.c_char * LARGEST)()
         self._journal = _JournalFile(
             packets=ctypes.addressof(self._packets),
             most=LARGEST,
             room=ctypes.addressof(self._room),
+            full=full,
             tail_room=TAIL_ROOM,
         )
         self.write_packets = self._by_kernel("wl_journal_packets")
@@ -77,7 +88,8 @@ class TurnTimes:
     def into(self, file: SegmentWriter) -> None:
         """Let the kernel write to the end of a segment, as it is now."""
         journal = self._journal
-        journal.number, journal.salt, journal.size = file.fd, file.salt, file.size
+        journal.number, journal.salt = file.fd, file.salt
+        journal.size = ctypes.addressof(file.counted)
         journal.tail = None if file.tail is None else file.tail.address
 
     def leave(self) -> None:

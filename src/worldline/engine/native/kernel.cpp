@@ -359,10 +359,10 @@ int32_t wl_keep_watch(const int64_t* number, double seconds, char* const* argume
 // Takes note of what is called of Python, before the four functions behind it are.
 void wl_python(const PythonCalls* calls) { python = *calls; }
 
-// Write the block of a turn to the file of a journal, or to its tail, and return how long it is; or
-// the number of an error, negative. It is made of a list of packets; or of the bytes of its records,
-// to be synced (then it and the tail are in the file afterwards) or not; in those that are shared
-// bytes may stand for others.
+// Write the block of a turn to the file of a journal, or to its tail, and return what became of it:
+// the number of an error is negative. It is made of a list of packets; or of the bytes of its
+// records, to be synced (then it and the tail are in the file afterwards) or not; in those that are
+// shared bytes may stand for others.
 PyObject* wl_journal_packets(PyObject* file, PyObject* list) { return call_packets(file, list); }
 
 PyObject* wl_journal_records(PyObject* file, PyObject* records) {

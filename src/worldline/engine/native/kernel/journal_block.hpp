@@ -206,8 +206,9 @@ class JournalBlock {
 
 // The file of a journal, as the Python side has it, too: what its clocks showed at the end of
 // the turn before; where packets are joined, the most bytes of them, and where blocks are made, 64
-// bytes and three times as many; its number, the CRC-32 of its header, its size; and its tail, if it
-// has one, whose blocks are a part of that size, with the room in it.
+// bytes and three times as many; its number, the CRC-32 of its header, where its size is counted, and
+// that from which on it is full; and its tail, if it has one, whose blocks are a part of that size,
+// with the room in it.
 struct JournalFile {
     int64_t clock, offset;
     uint8_t* packets;
@@ -215,13 +216,17 @@ struct JournalFile {
     uint8_t* room;
     int32_t number;
     uint32_t salt;
-    int64_t size;
+    int64_t* size;
+    int64_t full;
     JournalTail* tail;
     int64_t tail_room;
 
     // What binds a block to its place at the end.
-    uint32_t stamp() const { return static_cast<uint32_t>(size) * 0x9e3779b1U ^ salt; }
+    uint32_t stamp() const { return static_cast<uint32_t>(*size) * 0x9e3779b1U ^ salt; }
 };
+
+// What becomes of a block, other than an error.
+constexpr int32_t kWritten = 0, kFull = 1, kTooLarge = 2;
 
 #ifndef _WIN32
 
@@ -248,8 +253,8 @@ class TurnEnd {
     }
 
     // Writes some pieces as a block, before which there is room for one more piece; or puts it into
-    // the tail, if it may stay there. Returns how long it is; or the number of an error, negative:
-    // then a part of it, and of the tail, may have been written.
+    // the tail, if it may stay there. Returns `kWritten` or `kFull`; or the number of an error,
+    // negative: then a part of it, and of the tail, may have been written.
     int32_t write(iovec* pieces, int count, bool may_stay) {
         journal_.clock = clock_;
         journal_.offset = offset_;
@@ -260,8 +265,7 @@ class TurnEnd {
             const int64_t used = tail->used();
             if (may_stay && length <= JournalTail::kSmall && used + length <= journal_.tail_room) {
                 stay(pieces, count, length);
-                journal_.size += length;
-                return static_cast<int32_t>(length);
+                return grown(length);
             }
             if (used > 0) {
                 *--pieces = {tail->blocks(), static_cast<size_t>(used)};
@@ -270,12 +274,17 @@ class TurnEnd {
         }
         const int32_t error = write_all(pieces, count);
         if (error != 0) return error;
-        journal_.size += length;
-        if (tail != nullptr) tail->begin(journal_.size);
-        return static_cast<int32_t>(length);
+        const int32_t told = grown(length);
+        if (tail != nullptr) tail->begin(*journal_.size);
+        return told;
     }
 
   private:
+    int32_t grown(int64_t length) {
+        *journal_.size += length;
+        return *journal_.size < journal_.full ? kWritten : kFull;
+    }
+
     void stay(const iovec* pieces, int count, int64_t length) {
         int64_t put = 0;
         for (int at = 0; at < count; ++at) {

@@ -35,8 +35,8 @@ struct Bytes {
     bool are(PyObject* object) { return python.bytes_of(object, &first, &size) == 0; }
 };
 
-// Writes the block of a turn of packets, which are in a list, and returns how long it is; 0, without
-// having done anything, if they are too large for the room that there is.
+// Writes the block of a turn of packets, which are in a list; says `kTooLarge`, without having done
+// anything, if there is no room for them.
 inline PyObject* call_packets(PyObject* file, PyObject* list) {
     auto* const journal = static_cast<JournalFile*>(python.address_of(file));
     const intptr_t count = python.length_of(list);
@@ -44,7 +44,7 @@ inline PyObject* call_packets(PyObject* file, PyObject* list) {
     Bytes next, all;
     for (intptr_t at = 0; at < count; ++at) {
         if (!next.are(python.item_of(list, at))) return nullptr;
-        if (all.size + next.size > journal->most) return python.number_of(0);
+        if (all.size + next.size > journal->most) return python.number_of(kTooLarge);
         if (count == 1) {
             all = next;
         } else {
@@ -55,7 +55,7 @@ inline PyObject* call_packets(PyObject* file, PyObject* list) {
     return python.number_of(write_packets(*journal, all.first, static_cast<size_t>(all.size)));
 }
 
-// Writes the block of a turn of records, and returns how long it is.
+// Writes the block of a turn of records.
 inline PyObject* call_records(PyObject* file, PyObject* records, bool is_shared, bool may_stay) {
     Bytes all;
     if (!all.are(records)) return nullptr;
