@@ -208,8 +208,10 @@ class PresentTurn:
                 if self._records or self._notes:
                     if self._packets:
                         self._join()
-                    records = self._records + self._notes
-                    self._records, self._notes = [], []
+                    records, self._records = self._records, []
+                    if self._notes:
+                        records += self._notes
+                        self._notes = []
                     journal.commit(records, self.is_durable)
                 elif self._packets:
                     if told := journal.write_received(self._packets):

@@ -36,6 +36,22 @@ inline CrcTables made_crc_tables() {
     return tables;
 }
 
+// What four bits come to: a table that is one line of a cache.
+constexpr std::array<uint32_t, 16> kCrcNibbles = {
+    0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+    0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
+};
+
+// Returns what the state `crc` has become behind fewer bytes than are taken at a time.
+inline uint32_t crc32_of_few(uint32_t crc, const uint8_t* from, size_t size) {
+    for (; size > 0; ++from, --size) {
+        crc ^= *from;
+        crc = crc >> 4 ^ kCrcNibbles[crc & 15];
+        crc = crc >> 4 ^ kCrcNibbles[crc & 15];
+    }
+    return crc;
+}
+
 // Returns what the state `crc` has become behind some bytes.
 inline uint32_t crc32_by_tables(uint32_t crc, const uint8_t* from, size_t size) {
     static const CrcTables tables = made_crc_tables();
@@ -47,8 +63,7 @@ inline uint32_t crc32_by_tables(uint32_t crc, const uint8_t* from, size_t size) 
         for (size_t at = 4; at < kCrcBytes; ++at) next ^= tables[kCrcBytes - 1 - at][from[at]];
         crc = next;
     }
-    for (; size > 0; ++from, --size) crc = crc >> 8 ^ tables[0][(crc ^ *from) & 0xff];
-    return crc;
+    return crc32_of_few(crc, from, size);
 }
 
 #ifdef WORLDLINE_MULTIPLIES
@@ -97,6 +112,8 @@ inline uint32_t crc32(const uint8_t* from, size_t size, uint32_t before = 0) {
         size -= whole;
     }
 #endif
+    // Behind the others, or without them, mostly few: no table is made, or looked for, for these.
+    if (size < kCrcBytes) return ~crc32_of_few(crc, from, size);
     return ~crc32_by_tables(crc, from, size);
 }
 

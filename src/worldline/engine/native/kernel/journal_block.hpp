@@ -205,9 +205,9 @@ class JournalBlock {
 };
 
 // The file of a journal, as the Python side has it, too: what its clocks showed at the end of
-// the turn before; where packets are joined, the most bytes of them, and where blocks are made, 64
-// bytes and three times as many; its number, the CRC-32 of its header, where its size is counted, and
-// that from which on it is full; and its tail, if it has one, whose blocks are a part of that size,
+// the turn before; where packets are joined, the most bytes of them, and where blocks are made,
+// `kMade` and three times as many; its number, the CRC-32 of its header, where its size is counted,
+// and that with which it is full; and its tail, if it has one, whose blocks are a part of that size,
 // with the room in it.
 struct JournalFile {
     int64_t clock, offset;
@@ -227,6 +227,9 @@ struct JournalFile {
 
 // What becomes of a block, other than an error.
 constexpr int32_t kWritten = 0, kFull = 1, kTooLarge = 2;
+
+constexpr size_t kMade = 64;  // bytes of a block that its records are not made of, at most
+constexpr size_t kFew = 512;  // bytes of packets that are few
 
 #ifndef _WIN32
 
@@ -248,8 +251,8 @@ class TurnEnd {
   public:
     explicit TurnEnd(JournalFile& journal) : journal_(journal) {}
 
-    JournalBlock block() const {
-        return {journal_.room, journal_.stamp(), clock_ - journal_.clock, offset_ - journal_.offset};
+    JournalBlock block(uint8_t* room) const {
+        return {room, journal_.stamp(), clock_ - journal_.clock, offset_ - journal_.offset};
     }
 
     // Writes some pieces as a block, before which there is room for one more piece; or puts it into
@@ -321,10 +324,13 @@ class TurnEnd {
 
 // Writes the block of a turn of packets; see `TurnEnd::write`.
 inline int32_t write_packets(JournalFile& journal, const uint8_t* packets, size_t size) {
+    // The stack is in the caches, and the room for many packets is not.
+    uint8_t small[kMade + 3 * kFew];
+    uint8_t* const room = size <= kFew ? small : journal.room;
     TurnEnd turn(journal);
-    const int64_t length = turn.block().of_packets(packets, size);
+    const int64_t length = turn.block(room).of_packets(packets, size);
     if (length < 0) return -EINVAL;
-    iovec pieces[] = {{}, {journal.room, static_cast<size_t>(length)}};
+    iovec pieces[] = {{}, {room, static_cast<size_t>(length)}};
     return turn.write(pieces + 1, 1, true);
 }
 
@@ -333,11 +339,11 @@ inline int32_t write_packets(JournalFile& journal, const uint8_t* packets, size_
 inline int32_t write_records(JournalFile& journal, const uint8_t* records, size_t size,
                              bool is_shared, bool may_stay) {
     TurnEnd turn(journal);
-    uint8_t shared = 2;
+    uint8_t made[kMade], shared = 2;
     const size_t more = is_shared ? 1 : 0;
-    const int64_t before = turn.block().before_records(records, size, &shared, more);
+    const int64_t before = turn.block(made).before_records(records, size, &shared, more);
     iovec pieces[] = {{},
-                      {journal.room, static_cast<size_t>(before)},
+                      {made, static_cast<size_t>(before)},
                       {const_cast<uint8_t*>(records), size},
                       {&shared, more}};
     return turn.write(pieces + 1, is_shared ? 3 : 2, may_stay);
