@@ -1,6 +1,6 @@
 """Compiles the kernel when Worldline is installed; where that fails, goes on without.
 
-The kernel is a plain C library that knows nothing of Python, so one wheel for each
+The kernel is a plain C library that is linked with no Python, so one wheel for each
 platform serves every version: ``py3-none-<platform>``, else ``py3-none-any``. An
 editable installation has the kernel beside its source.
 

@@ -4,7 +4,8 @@
 // It works on integers only and mirrors the tables of engine/tables.py. What it lacks is
 // reported as a miss; Python works it out and encodes it as commands, which are decoded
 // here, and the rows concerned are tried again. It must agree with the loops in Python in
-// every result. Nothing here calls Python, so one library serves every version of it.
+// every result. It is linked with no Python (kernel/python_calls.hpp), so one library serves every
+// version of it.
 
 #include <cstdint>
 #include <cstring>
