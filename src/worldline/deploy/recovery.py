@@ -15,7 +15,7 @@ from worldline.model.printable import one_line
 from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.damage import PUT_BACK
-from worldline.trace.journal.frames import FURTHEST, MessageFrame, NamedFrame, split
+from worldline.trace.journal.frames import FURTHEST, split
 from worldline.trace.journal.lasting import lasting_paths, lasting_words
 from worldline.trace.journal.patches import patched_all
 from worldline.trace.journal.reading import (
@@ -228,12 +228,11 @@ class _Fold:
                 self._begin_at(record)
 
     def _receive(self, packets: bytes) -> None:
+        whole = memoryview(packets)
         for begin, end in split(packets):
-            frame = self._codec.frame(packets[begin:end])
-            if not isinstance(frame, MessageFrame | NamedFrame):
-                raise Malformed("", "a packet that is no message")
-            if self.lamport < frame.lamport < FURTHEST:
-                self.lamport = frame.lamport
+            lamport = self._codec.lamport(whole[begin:end])
+            if self.lamport < lamport < FURTHEST:
+                self.lamport = lamport
             self.lamport += 1
 
     def _begin_at(self, record: CheckpointRecord) -> None:

@@ -69,10 +69,12 @@ class TurnTimes:
     def __init__(self, full: int) -> None:
         self._room = (ctypes.c_char * (64 + 3 * LARGEST))()
         self._packets = (ctypes.c_char * LARGEST)()
+        self._counted = ctypes.c_int64()
         self._journal = _JournalFile(
             packets=ctypes.addressof(self._packets),
             most=LARGEST,
             room=ctypes.addressof(self._room),
+            size=ctypes.addressof(self._counted),
             full=full,
             tail_room=TAIL_ROOM,
         )
@@ -89,7 +91,8 @@ class TurnTimes:
         """Let the kernel write to the end of a segment, as it is now."""
         journal = self._journal
         journal.number, journal.salt = file.fd, file.salt
-        journal.size = ctypes.addressof(file.counted)
+        self._counted = file.counted  # stays as long as the kernel may count there
+        journal.size = ctypes.addressof(self._counted)
         journal.tail = None if file.tail is None else file.tail.address
 
     def leave(self) -> None:

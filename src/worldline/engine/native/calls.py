@@ -31,6 +31,12 @@ _ONE_ARGUMENT = 0x8
 """``METH_O``: how a function is called."""
 
 
+_MAKE = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
+)
+"""What makes a function of Python's: of a definition, what it is bound to, and no module."""
+
+
 class _MethodDef(ctypes.Structure):
     """``PyMethodDef``: what Python has to know of a function."""
 
@@ -63,15 +69,13 @@ def _maker() -> Any:
     loaded = library()
     try:
         calls = [_address(getattr(ctypes.pythonapi, each)) for each in _CALLED]
-        make = ctypes.pythonapi.PyCFunction_NewEx
+        make = _MAKE(("PyCFunction_NewEx", ctypes.pythonapi))
     except AttributeError as error:
         raise KernelMissing(
             f"this Python has nothing that the compiled kernel could call: {error}",
             remedy="use CPython",
         ) from error
     loaded.wl_python((ctypes.c_void_p * len(calls))(*calls))
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return make
 
 

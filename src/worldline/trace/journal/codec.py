@@ -33,13 +33,14 @@ from worldline.trace.journal.frames import (
     NamedFrame,
     packet,
 )
-from worldline.trace.journal.messagepack import pack, unpack
+from worldline.trace.journal.messagepack import Raw, pack, unpack, unpacker
 from worldline.trace.journal.plans import Plans
 from worldline.trace.journal.values import Values
 from worldline.trace.journal.vocabulary import Vocabulary
 from worldline.trace.json_checks import Malformed
 
 _HEAD = 8
+_unpack_items = unpacker(list[Raw])
 """Elements of a message's frame before its fields."""
 
 _PART = 6
@@ -196,6 +197,21 @@ class Codec:
         self._check_sender(spelt[1], spelt[2])
         sender: int = spelt[1]
         return sender
+
+    def lamport(self, data: bytes | memoryview) -> int:
+        """Return the Lamport time of a message, and read no more.
+
+        Raises
+        ------
+        Malformed
+            If it is none.
+        """
+        spelt = _unpack_items(data)
+        if len(spelt) >= _HEAD and unpack(spelt[0]) in (MESSAGE, NAMED):
+            lamport = unpack(spelt[3])
+            if type(lamport) is int and 0 <= lamport < MOST_LAMPORT:
+                return lamport
+        raise Malformed("", "a packet that is no message")
 
     def frame(self, data: bytes | memoryview) -> Frame:
         """Return what a frame says, without its length before it.
