@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -29,12 +30,8 @@ from worldline.model.filters import EventFilter
 from worldline.model.kinds import Kind
 from worldline.runs.start import Beginning, Start, starts
 from worldline.search.predicting.options import PredictOptions
-from worldline.search.predicting.paths import (
-    KnownPath,
-    PathStep,
-    PathTrials,
-    fails_again,
-)
+from worldline.search.predicting.path_trials import Executed, PathTrials
+from worldline.search.predicting.paths import KnownPath, PathStep
 from worldline.search.predicting.predictor import Predictor
 from worldline.worlds.checkpoint import Checkpoint
 from worldline.worlds.direct import DirectWorld
@@ -44,6 +41,15 @@ NETWORKS = {
     "queues": wl.datagrams(reordering=False),
     "streams": wl.streams(),
 }
+
+
+def fails_again(
+    system: wl.System,
+    begin: Beginning,
+    path: KnownPath,
+    filters: Sequence[EventFilter] = (),
+) -> Executed | None:
+    return PathTrials(system).fails_again(begin, path, filters)
 
 
 def predictor(system: wl.System, **options: object) -> Predictor:
@@ -221,7 +227,7 @@ def try_what_fits_badly(plan: Plan, seed: int) -> None:
     one = predictor(system, max_states=300)
     begin = Beginning(starts(one.onward))
     assume(len(begin.starts) == 1)
-    rng = Random(seed)
+    rng, trials = Random(seed), PathTrials(one.onward)
     for path in known(one, begin):
         steps = [step for step in path.steps if rng.random() < 0.8]
         rng.shuffle(steps)
@@ -231,6 +237,7 @@ def try_what_fits_badly(plan: Plan, seed: int) -> None:
         for other in (steps, wrong, [*wrong, *path.steps]):
             changed = KnownPath(path.property, tuple(other))
             done = fails_again(one.onward, begin, changed)
+            assert trials.fails_again(begin, changed) == done  # where others were tried
             if done is not None:
                 assert violates(one.onward, begin, path.property, done)
 

@@ -81,7 +81,9 @@ def test_a_known_path_is_tried_once_from_a_state(monkeypatch: pytest.MonkeyPatch
     found = predictions.again(SERVER, later, path)
     assert found is not None
     assert found.filters
-    monkeypatch.delattr("worldline.search.predicting.paths.PathTrials.fails_again")
+    monkeypatch.delattr(
+        "worldline.search.predicting.path_trials.PathTrials.fails_again"
+    )
     assert predictions.again(SERVER, later, path) is found
 
 

@@ -27,7 +27,7 @@ from worldline.search.predicting.auditing import Auditing
 from worldline.search.predicting.by_cost import SearchByCost
 from worldline.search.predicting.faults import predicted_system
 from worldline.search.predicting.options import PredictOptions
-from worldline.search.predicting.paths import PathTrials
+from worldline.search.predicting.path_trials import PathTrials
 from worldline.search.predicting.report import PredictReport
 from worldline.search.predicting.reporting import PredictionReporter
 from worldline.search.question import Limits, SearchQuery, safety_alone
