@@ -54,11 +54,7 @@ def runs(
         if one.name in known:
             yield one, known[one.name]
     left = [one for one in wanted if one.name not in known]
-    for one, run in _made(left, jobs):
-        if kept is not None:
-            with kept.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([one.name, fields_of(run)]) + "\n")
-        yield one, run
+    yield from _made(left, jobs, kept)
 
 
 def _read(kept: Path | None) -> dict[str, ChurnRun]:
@@ -76,27 +72,36 @@ def _run_of(told: dict[str, object]) -> ChurnRun:
     return ChurnRun(**kept)  # type: ignore[arg-type]
 
 
-def _made(wanted: Sequence[SeedRun], jobs: int) -> Iterator[tuple[SeedRun, ChurnRun]]:
+def _made(
+    wanted: Sequence[SeedRun], jobs: int, kept: Path | None
+) -> Iterator[tuple[SeedRun, ChurnRun]]:
     groups: dict[tuple[int, Churn], list[SeedRun]] = {}
     for one in wanted:
         groups.setdefault((one.seed, one.churn), []).append(one)
     if jobs == 1:
         for one in chain.from_iterable(groups.values()):
-            yield one, _make(one)
+            yield one, _make(one, kept)
         return
     spawned = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=spawned) as pool:
-        waiting = [pool.submit(_make_all, group) for group in groups.values()]
+        waiting = [pool.submit(_make_all, group, kept) for group in groups.values()]
         for done in as_completed(waiting):
             yield from done.result()
 
 
-def _make_all(group: Sequence[SeedRun]) -> list[tuple[SeedRun, ChurnRun]]:
-    return [(one, _make(one)) for one in group]
+def _make_all(
+    group: Sequence[SeedRun], kept: Path | None
+) -> list[tuple[SeedRun, ChurnRun]]:
+    return [(one, _make(one, kept)) for one in group]
 
 
-def _make(one: SeedRun) -> ChurnRun:
-    return steering_churn.run(one.churn, one.setting, one.seed, one.hours)
+def _make(one: SeedRun, kept: Path | None) -> ChurnRun:
+    """Make a run, and keep it at once: others of its process may take long."""
+    run = steering_churn.run(one.churn, one.setting, one.seed, one.hours)
+    if kept is not None:
+        with kept.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([one.name, fields_of(run)]) + "\n")
+    return run
 
 
 def cores() -> int:
