@@ -91,6 +91,16 @@ def test_a_parameter_that_is_gone_is_named(folder: Path):
     assert "error: unknown parameter 'adds'" in result.err
 
 
+def test_another_system_is_named_where_it_lacks_a_parameter_of_the_trace(folder: Path):
+    assert run("check", "counter.py", "-p", "adds=3", "--out", TRACE).status == 1
+    source = COUNTER.replace(", adds: int = 2", "").replace("* adds", "* 3")
+    (folder / "other.py").write_text(source, "utf-8")
+    result = run("replay", TRACE, "other.py")
+    assert result.status == 2
+    said = "other.py has no parameter 'adds', and the trace is a run of counter.py"
+    assert f"error: {said} -p adds=3; " in result.err
+
+
 @pytest.mark.parametrize("verb", ["replay", "show"])
 class TestUnusable:
     """Traces that neither verb can use."""

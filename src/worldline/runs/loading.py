@@ -14,9 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from worldline.loading import builtin
-from worldline.loading.loader import load
+from worldline.loading.loader import load, same_target
 from worldline.loading.opening import SystemTarget as Given
 from worldline.loading.opening import open_system, texts_of
+from worldline.loading.parameters import UnknownParameter
 from worldline.model.errors import InputError, UsageError
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import recorded
@@ -179,7 +180,27 @@ def loaded(
             f"{' '.join(words)} cannot be read as one program",
             remedy=f"give one target, or several {PROGRAM_SUFFIX} files",
         )
-    return as_recorded(header, load(words[0], parameters))
+    try:
+        system = load(words[0], parameters)
+    except UnknownParameter as error:
+        raise _of_another(header, words[0], parameters, error) from None
+    return as_recorded(header, system)
+
+
+def _of_another(
+    header: Header, word: str, parameters: Mapping[str, str], error: UnknownParameter
+) -> UsageError:
+    """Return what to say of a parameter that the trace has, and the system has not."""
+    name, target = error.name, header.target
+    is_its_own = target is None or same_target(word, target)
+    if is_its_own or parameters[name] != header.parameters.get(name):
+        return error
+    shown = shorten(one_line(f"{target} -p {name}={parameters[name]}"), 200)
+    return UsageError(
+        f"{one_line(word)} has no parameter {shorten(repr(name), 60)}, and the trace is a run of "
+        f"{shown}",
+        remedy="give the system that it is a run of",
+    )
 
 
 def _run_of(files: str, parameters: Mapping[str, str]) -> System:
