@@ -35,18 +35,6 @@ _KEYWORD = (
 )
 
 
-class UnknownParameter(UsageError):
-    """A parameter that a system's function does not have.
-
-    Attributes
-    ----------
-    name
-        Of the parameter.
-    """
-
-    name = ""
-
-
 def bind(function: Callable[..., Any], given: Mapping[str, str]) -> dict[str, Any]:
     """Return the keyword arguments that `given` means to `function`.
 
@@ -61,20 +49,19 @@ def bind(function: Callable[..., Any], given: Mapping[str, str]) -> dict[str, An
 
     Raises
     ------
-    UnknownParameter
-        If one is; the message lists what there is.
     UsageError
-        If a parameter is missing or not of its type.
+        If a parameter is unknown, missing or not of its type; the message lists
+        what there is.
     """
     keywords = _keywords(function)
     hints = _hints(function, keywords)
     for name in given:
         if name not in keywords:
-            unknown = UnknownParameter(
+            unknown = UsageError(
                 f"unknown parameter {shorten(repr(name))}",
                 remedy=_listing(keywords, hints),
             )
-            unknown.name = name
+            unknown.parameter = name
             raise unknown
     for name, parameter in keywords.items():
         if parameter.default is parameter.empty and name not in given:

@@ -79,10 +79,13 @@ class UsageError(WorldlineError, ValueError):
     option, flag
         The option that the message begins with, as functions and as commands call it;
         empty if it begins with none.
+    parameter
+        The parameter that a system's function does not have; empty if that is not it.
     """
 
     option = ""
     flag = ""
+    parameter = ""
 
 
 class InputError(UsageError):

@@ -17,7 +17,6 @@ from worldline.loading import builtin
 from worldline.loading.loader import load, same_target
 from worldline.loading.opening import SystemTarget as Given
 from worldline.loading.opening import open_system, texts_of
-from worldline.loading.parameters import UnknownParameter
 from worldline.model.errors import InputError, UsageError
 from worldline.model.kinds import BUDGETS
 from worldline.model.network import recorded
@@ -182,18 +181,18 @@ def loaded(
         )
     try:
         system = load(words[0], parameters)
-    except UnknownParameter as error:
-        raise _of_another(header, words[0], parameters, error) from None
+    except UsageError as error:
+        raise _of_another(header, words[0], parameters, error) from error.__cause__
     return as_recorded(header, system)
 
 
 def _of_another(
-    header: Header, word: str, parameters: Mapping[str, str], error: UnknownParameter
+    header: Header, word: str, parameters: Mapping[str, str], error: UsageError
 ) -> UsageError:
-    """Return what to say of a parameter that the trace has, and the system has not."""
-    name, target = error.name, header.target
+    """Return the error, or what to say of a parameter that only the system of the trace has."""
+    name, target = error.parameter, header.target
     is_its_own = target is None or same_target(word, target)
-    if is_its_own or parameters[name] != header.parameters.get(name):
+    if not name or is_its_own or parameters[name] != header.parameters.get(name):
         return error
     shown = shorten(one_line(f"{target} -p {name}={parameters[name]}"), 200)
     return UsageError(
