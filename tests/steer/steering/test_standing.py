@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from tests.steer.steering.holders import FIRST, SECOND, SERVER, Grab
 
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
+from worldline.model.foreseen import Action
 from worldline.model.kinds import Kind
 from worldline.runs.start import Beginning
 from worldline.steer.steering.findings import ForeseenFailure
@@ -109,3 +111,52 @@ def test_what_is_blocked_for_longer_than_a_snapshot_is_good_is_told() -> None:
     standing.renew(18.0)
     standing.blocking(grab(FIRST), 21.0)
     assert list(standing.stubborn()) == [(ONE, 21.0, 6)]
+
+
+def forecast(
+    time: float, *findings: ForeseenFailure, is_known: bool = False
+) -> SnapshotForecast:
+    snapshot: Any = SimpleNamespace(time=time)
+    return SnapshotForecast(snapshot, Beginning([]), findings, 0, is_known)
+
+
+def foreseen(name: str, *filters: EventFilter) -> ForeseenFailure:
+    schedule = ((grab(FIRST), ()),)
+    action: Action = "filter" if filters else "unhelpful"
+    return ForeseenFailure(SERVER, name, schedule, 1, action, filters)
+
+
+def test_a_prediction_that_comes_less_far_than_known_paths_leaves_their_filters() -> (
+    None
+):
+    standing = StandingFilters(20.0)
+    assert standing.take(forecast(5.0, foreseen("one", ONE), is_known=True)) == 1
+    assert standing.take(forecast(5.0)) == 0
+    assert standing.blocking(grab(FIRST), 6.0) is ONE
+    assert standing.take(forecast(5.0, foreseen("two", OTHER))) == 1
+    assert standing.blocking(grab(FIRST), 6.0) is ONE
+    assert standing.blocking(grab(SECOND), 6.0) is OTHER
+
+
+def test_filters_of_known_paths_end_with_a_prediction_from_a_later_snapshot() -> None:
+    standing = StandingFilters(20.0)
+    standing.take(forecast(5.0, foreseen("one", ONE), is_known=True))
+    standing.take(forecast(15.0))
+    assert standing.blocking(grab(FIRST), 16.0) is None
+
+
+def test_paths_of_others_are_tried_from_a_snapshot_beside_its_own_paths() -> None:
+    standing = StandingFilters(20.0)
+    standing.take(forecast(5.0, foreseen("one", ONE), is_known=True))
+    standing.take(forecast(5.0, foreseen("two", OTHER), is_known=True))
+    standing.take(forecast(4.0, foreseen("two", OTHER), is_known=True))
+    standing.take(forecast(5.0))
+    assert standing.blocking(grab(FIRST), 6.0) is ONE
+    assert standing.blocking(grab(SECOND), 6.0) is OTHER
+
+
+def test_against_what_no_filter_helps_none_of_a_known_path_stands() -> None:
+    standing = StandingFilters(20.0)
+    standing.take(forecast(5.0, foreseen("one", ONE), is_known=True))
+    standing.take(forecast(5.0, foreseen("one")))
+    assert standing.blocking(grab(FIRST), 6.0) is None

@@ -379,14 +379,13 @@ class Steering(Companion):
 
     def _install(self, forecast: SnapshotForecast) -> None:
         """Let the filters of a forecast stand."""
-        me, time = self._system.ids[forecast.snapshot.node], forecast.snapshot.time
+        me = self._system.ids[forecast.snapshot.node]
         self._gate_again(me)
-        counts, standing = self._counts[me], self._standing[me]
+        count = self._standing[me].take(forecast)
         if forecast.is_known:
-            counts.known += standing.put(forecast.filters, time, forecast.precautions)
-            return
-        counts.filters += len(forecast.filters)
-        standing.replace(forecast.filters, time, forecast.precautions)
+            self._counts[me].known += count
+        else:
+            self._counts[me].filters += count
 
 
 def _said(blocking: EventFilter) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator
 from typing import final
 
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
+from worldline.steer.steering.findings import ForeseenFailure
+from worldline.steer.steering.forecasting import SnapshotForecast
 
 _OFTEN = 5
 """Times that something is blocked, from which on it may be what keeps a node from going on."""
@@ -26,7 +29,10 @@ class StandingFilters:
         Seconds for which a snapshot is good.
     """
 
-    __slots__ = ("_blocked", "_filters", "_lasts", "_precautions", "_spells", "_until")
+    __slots__ = (
+        *("_blocked", "_filters", "_known", "_lasts", "_precautions", "_spells"),
+        "_until",
+    )
 
     def __init__(self, lasts: float) -> None:
         self._lasts = lasts
@@ -35,9 +41,27 @@ class StandingFilters:
         self._filters: tuple[EventFilter, ...] = ()
         self._precautions: Collection[EventFilter] = ()
         self._until = 0.0
+        # What known paths have led to, and the time of the snapshot from which they did.
+        self._known: tuple[float, tuple[ForeseenFailure, ...]] = -math.inf, ()
 
     def __len__(self) -> int:
         return len(self._filters)
+
+    def take(self, forecast: SnapshotForecast) -> int:
+        """Let the filters of a forecast stand; return how many they are, or are new.
+
+        Those of known paths stand beside others. Those that were predicted replace all, but
+        for what known paths have led to from that snapshot: a prediction is bounded, and may
+        not come as far again.
+        """
+        time, (since, known) = forecast.snapshot.time, self._known
+        if not forecast.is_known:
+            whole = forecast.along(known if since >= time else ())
+            self.replace(whole.filters, time, whole.precautions)
+            return len(forecast.filters)
+        if time >= since:
+            self._known = time, (*(known if time == since else ()), *forecast.findings)
+        return self.put(forecast.filters, time, forecast.precautions)
 
     def replace(
         self,
