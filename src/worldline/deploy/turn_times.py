@@ -63,7 +63,8 @@ class TurnTimes:
         packets that came in; of the bytes of a list of records, of one that will be synced and so
         is in the file then, as all before it, and of one in which some bytes stand for others,
         which is in the file, too. For the first `LARGEST` bytes are too large. None without the
-        kernel, or where it does not know files.
+        kernel, or where it does not know files. They write to memory of this object, and keep
+        nothing alive: whoever has one has this, too.
     """
 
     def __init__(self, full: int) -> None:

@@ -30,7 +30,6 @@ _CALLED = (
 _ONE_ARGUMENT = 0x8
 """``METH_O``: how a function is called."""
 
-
 _MAKE = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
 )
