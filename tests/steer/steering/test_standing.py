@@ -24,9 +24,31 @@ def grab(src: object) -> Event:
 ONE, OTHER = EventFilter.of(grab(FIRST)), EventFilter.of(grab(SECOND))
 
 
+def forecast(
+    time: float,
+    *findings: ForeseenFailure,
+    is_known: bool = False,
+    absent: tuple[str, ...] = (),
+) -> SnapshotForecast:
+    snapshot: Any = SimpleNamespace(time=time)
+    begin = Beginning([SimpleNamespace(absent=absent)])  # type: ignore[list-item]
+    return SnapshotForecast(snapshot, begin, findings, 0, is_known)
+
+
+def foreseen(
+    name: str, *filters: EventFilter, after: tuple[Event, ...] = ()
+) -> ForeseenFailure:
+    schedule = tuple((event, ()) for event in (*after, grab(FIRST)))
+    action: Action = "filter" if filters else "unhelpful"
+    return ForeseenFailure(SERVER, name, schedule, 1, action, filters)
+
+
+RESET = Event(Kind.RESET, FIRST)
+
+
 def test_a_filter_blocks_until_its_snapshot_is_stale() -> None:
     standing = StandingFilters(20.0)
-    standing.replace([ONE], 100.0)
+    standing.take(forecast(100.0, foreseen("one", ONE)))
     assert standing.blocking(grab(FIRST), 119.0) is ONE
     assert standing.blocking(grab(SECOND), 119.0) is None
     assert standing.blocking(grab(FIRST), 121.0) is None
@@ -35,21 +57,22 @@ def test_a_filter_blocks_until_its_snapshot_is_stale() -> None:
 
 def test_filters_are_replaced_all_at_once_and_added_by_known_paths() -> None:
     standing = StandingFilters(20.0)
-    standing.replace([ONE], 0.0)
-    assert standing.put([ONE, OTHER], 1.0) == 1
+    standing.take(forecast(0.0, foreseen("one", ONE)))
+    both = forecast(1.0, foreseen("one", ONE, OTHER), is_known=True)
+    assert standing.take(both) == 1
     assert standing.blocking(grab(SECOND), 2.0) == OTHER
-    standing.replace([OTHER], 2.0)
+    standing.take(forecast(2.0, foreseen("two", OTHER)))
     assert standing.blocking(grab(FIRST), 3.0) is None
 
 
 def test_an_equal_snapshot_renews_what_stands_and_nothing_else() -> None:
     standing = StandingFilters(20.0)
-    standing.renew(50.0)
+    standing.renew(0.0)
     assert len(standing) == 0
-    standing.replace([ONE], 0.0)
-    standing.renew(10.0)
-    assert standing.blocking(grab(FIRST), 29.0) is ONE
-    assert standing.blocking(grab(FIRST), 31.0) is None
+    standing.take(forecast(50.0, foreseen("one", ONE)))
+    standing.renew(60.0)
+    assert standing.blocking(grab(FIRST), 79.0) is ONE
+    assert standing.blocking(grab(FIRST), 81.0) is None
 
 
 def test_a_filter_with_content_blocks_that_alone() -> None:
@@ -63,7 +86,9 @@ def test_a_precaution_gives_way_once_in_a_while() -> None:
     blocked: dict[bool, list[float]] = {}
     for is_one in (False, True):
         standing = StandingFilters(20.0)
-        standing.replace([ONE, OTHER], 0.0, {ONE} if is_one else {OTHER})
+        one = foreseen("one", ONE, after=(RESET,) if is_one else ())
+        other = foreseen("two", OTHER, after=() if is_one else (RESET,))
+        standing.take(forecast(0.0, one, other))
         blocked[is_one] = []
         for second in range(60):
             standing.renew(float(second))
@@ -74,7 +99,7 @@ def test_a_precaution_gives_way_once_in_a_while() -> None:
 
 def test_what_is_rarely_blocked_is_blocked_all_the_same() -> None:
     standing = StandingFilters(20.0)
-    standing.replace([ONE], 0.0, {ONE})
+    standing.take(forecast(0.0, foreseen("one", ONE, after=(RESET,))))
     for second in (0.0, 15.0, 30.0, 45.0):
         standing.renew(second)
         assert standing.blocking(grab(FIRST), second) is ONE
@@ -82,48 +107,29 @@ def test_what_is_rarely_blocked_is_blocked_all_the_same() -> None:
 
 def test_a_filter_is_no_precaution_if_something_else_needs_it() -> None:
     standing = StandingFilters(20.0)
-    standing.replace([ONE], 0.0, {ONE})
-    assert standing.put([ONE], 1.0) == 0
+    standing.take(forecast(0.0, foreseen("one", ONE, after=(RESET,))))
+    assert standing.take(forecast(0.0, foreseen("two", ONE), is_known=True)) == 0
     for second in range(60):
         standing.renew(float(second))
         assert standing.blocking(grab(FIRST), float(second)) is ONE
 
 
 def test_a_filter_against_what_a_fault_begins_is_a_precaution() -> None:
-    reset, way = (Event(Kind.RESET, FIRST), ()), (grab(FIRST), ())
-    later = ForeseenFailure(SERVER, "one", (reset, way), 2, "filter", (ONE,))
-    sooner = ForeseenFailure(SERVER, "one", (way, reset), 2, "filter", (ONE,))
+    later = foreseen("one", ONE, after=(RESET,))
+    sooner = ForeseenFailure(SERVER, "one", later.schedule[::-1], 2, "filter", (ONE,))
     assert later.needs_fault()
     assert not sooner.needs_fault()
-    snapshot: Any = None
-    for findings, precautions in (((later,), {ONE}), ((later, sooner), frozenset())):
-        forecast = SnapshotForecast(snapshot, Beginning([]), findings, 0, False)
-        assert forecast.filters == (ONE,)
-        assert forecast.precautions == precautions
 
 
 def test_what_is_blocked_for_longer_than_a_snapshot_is_good_is_told() -> None:
     standing = StandingFilters(20.0)
-    standing.replace([ONE], 0.0)
+    standing.take(forecast(0.0, foreseen("one", ONE)))
     for second in range(0, 20, 4):
         standing.blocking(grab(FIRST), float(second))
     assert not list(standing.stubborn())
     standing.renew(18.0)
     standing.blocking(grab(FIRST), 21.0)
     assert list(standing.stubborn()) == [(ONE, 21.0, 6)]
-
-
-def forecast(
-    time: float, *findings: ForeseenFailure, is_known: bool = False
-) -> SnapshotForecast:
-    snapshot: Any = SimpleNamespace(time=time)
-    return SnapshotForecast(snapshot, Beginning([]), findings, 0, is_known)
-
-
-def foreseen(name: str, *filters: EventFilter) -> ForeseenFailure:
-    schedule = ((grab(FIRST), ()),)
-    action: Action = "filter" if filters else "unhelpful"
-    return ForeseenFailure(SERVER, name, schedule, 1, action, filters)
 
 
 def test_a_prediction_that_comes_less_far_than_known_paths_leaves_their_filters() -> (
@@ -160,3 +166,37 @@ def test_against_what_no_filter_helps_none_of_a_known_path_stands() -> None:
     standing.take(forecast(5.0, foreseen("one", ONE), is_known=True))
     standing.take(forecast(5.0, foreseen("one")))
     assert standing.blocking(grab(FIRST), 6.0) is None
+
+
+def test_a_prediction_says_nothing_of_who_is_absent() -> None:
+    standing = StandingFilters(20.0)
+    known = foreseen("one", ONE), foreseen("two", OTHER)
+    standing.take(forecast(5.0, *known))
+    standing.take(forecast(8.0, absent=(FIRST.name,)))
+    assert standing.blocking(grab(FIRST), 9.0) is ONE
+    standing.take(forecast(9.0, absent=("another",)))
+    assert standing.blocking(grab(FIRST), 9.0) is None
+
+
+def test_what_was_foreseen_of_who_is_absent_lasts_as_long_as_its_own_snapshot() -> None:
+    standing = StandingFilters(20.0)
+    standing.take(forecast(5.0, foreseen("one", ONE)))
+    poorer = forecast(15.0, foreseen("two", OTHER), absent=(FIRST.name,))
+    standing.take(poorer)
+    standing.renew(18.0)
+    assert standing.blocking(grab(FIRST), 25.0) is ONE
+    assert standing.blocking(grab(FIRST), 25.1) is None
+    assert standing.blocking(grab(SECOND), 38.0) is OTHER
+
+
+def test_a_filter_is_a_precaution_once_what_needs_it_has_ended() -> None:
+    standing = StandingFilters(20.0)
+    standing.take(forecast(0.0, foreseen("one", ONE)))
+    poorer = forecast(1.0, foreseen("two", ONE, after=(RESET,)), absent=(FIRST.name,))
+    standing.take(poorer)
+    passed = []
+    for second in range(1, 60):
+        standing.renew(float(second))
+        if standing.blocking(grab(FIRST), float(second)) is None:
+            passed.append(second)
+    assert passed == [42]  # nothing but a precaution from 21 on

@@ -55,6 +55,11 @@ class ForeseenFailure:
     handed: Handed | None = None
     trace: Trace | None = None
 
+    def actors(self) -> set[str]:
+        """Return the names of those to whom its steps happen, or from whom they come."""
+        both = [who for event, _ in self.schedule for who in (event.node, event.peer)]
+        return {who.name for who in both if who is not None}
+
     def needs_fault(self) -> bool:
         """Say whether a fault has to happen before anything that is refused leads there."""
         for event, _ in self.schedule:

@@ -9,8 +9,8 @@ Distributed Systems", ACM TOCS 28(1), 2010, sections 3.3 and 4: execution steeri
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import final
 
 from worldline.model.data.identity import NodeId
@@ -58,26 +58,6 @@ class SnapshotForecast:
         """What its node should refuse."""
         chosen = [filter_ for one in self.findings for filter_ in one.filters]
         return tuple(dict.fromkeys(chosen))
-
-    @property
-    def precautions(self) -> frozenset[EventFilter]:
-        """Those of them with which nothing is refused that leads there without a fault."""
-        needed = {
-            filter_
-            for one in self.findings
-            if not one.needs_fault()
-            for filter_ in one.filters
-        }
-        return frozenset(self.filters) - needed
-
-    def along(self, known: Iterable[ForeseenFailure]) -> SnapshotForecast:
-        """Return it with what known paths have led to from its snapshot.
-
-        But for what it has found no filter to help against.
-        """
-        hopeless = {one.property for one in self.findings if one.action == "unhelpful"}
-        more = [one for one in known if one.property not in hopeless]
-        return replace(self, findings=(*self.findings, *more))
 
 
 @final

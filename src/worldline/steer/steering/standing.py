@@ -1,9 +1,10 @@
-"""The filters that stand at a node, for as long as the snapshot that they rest on."""
+"""The filters that stand at a node, for as long as the snapshots that they rest on."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import final
 
 from worldline.model.events import Event
@@ -13,6 +14,16 @@ from worldline.steer.steering.forecasting import SnapshotForecast
 
 _OFTEN = 5
 """Times that something is blocked, from which on it may be what keeps a node from going on."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """Why filters stand: a finding, and the time of the snapshot that it was made from."""
+
+    finding: ForeseenFailure
+    time: float
+    is_known: bool
 
 
 @final
@@ -30,19 +41,16 @@ class StandingFilters:
     """
 
     __slots__ = (
-        *("_blocked", "_filters", "_known", "_lasts", "_precautions", "_spells"),
-        "_until",
+        *("_blocked", "_filters", "_lasts", "_latest", "_precautions", "_reasons"),
+        *("_soonest", "_spells"),
     )
 
     def __init__(self, lasts: float) -> None:
         self._lasts = lasts
         self._blocked: dict[EventFilter, tuple[float, float, int]] = {}
         self._spells: dict[EventFilter, tuple[float, int]] = {}
-        self._filters: tuple[EventFilter, ...] = ()
-        self._precautions: Collection[EventFilter] = ()
-        self._until = 0.0
-        # What known paths have led to, and the time of the snapshot from which they did.
-        self._known: tuple[float, tuple[ForeseenFailure, ...]] = -math.inf, ()
+        self._latest = -math.inf  # the time of the last snapshot
+        self._rest_on(())
 
     def __len__(self) -> int:
         return len(self._filters)
@@ -50,61 +58,43 @@ class StandingFilters:
     def take(self, forecast: SnapshotForecast) -> int:
         """Let the filters of a forecast stand; return how many they are, or are new.
 
-        Those of known paths stand beside others. Those that were predicted replace all, but
-        for what known paths have led to from that snapshot: a prediction is bounded, and may
-        not come as far again.
+        Those of known paths stand beside others. Those that were predicted replace all that
+        this prediction could have found again.
         """
-        time, (since, known) = forecast.snapshot.time, self._known
-        if not forecast.is_known:
-            whole = forecast.along(known if since >= time else ())
-            self.replace(whole.filters, time, whole.precautions)
-            return len(forecast.filters)
-        if time >= since:
-            self._known = time, (*(known if time == since else ()), *forecast.findings)
-        return self.put(forecast.filters, time, forecast.precautions)
-
-    def replace(
-        self,
-        filters: Iterable[EventFilter],
-        time: float,
-        precautions: Collection[EventFilter] = (),
-    ) -> None:
-        """Let these stand alone, which rest on a snapshot of a time."""
-        self._filters = tuple(dict.fromkeys(filters))
-        self._precautions = precautions
-        self._until = time + self._lasts
-
-    def put(
-        self,
-        filters: Iterable[EventFilter],
-        time: float,
-        precautions: Collection[EventFilter] = (),
-    ) -> int:
-        """Let these stand, too; return how many did not."""
-        added = tuple(filters)
-        joined = tuple(dict.fromkeys((*self._filters, *added)))
-        needed = {*self._filters} - {*self._precautions} | {*added} - {*precautions}
-        self._precautions = {*joined} - needed
-        new = len(joined) - len(self._filters)
-        self._filters, self._until = joined, max(self._until, time + self._lasts)
-        return new
+        time, is_known = forecast.snapshot.time, forecast.is_known
+        before = () if not is_known else self._filters
+        self._rest_on(
+            (
+                *(one for one in self._reasons if is_known or _outlasts(one, forecast)),
+                *(_Reason(one, time, is_known) for one in forecast.findings),
+            )
+        )
+        self._latest = max(self._latest, time)
+        return len({*forecast.filters} - {*before})
 
     def renew(self, time: float) -> None:
-        """Let stand longer what there is: all is as it was when a snapshot was taken."""
-        if self._filters:
-            self._until = max(self._until, time + self._lasts)
+        """Let last longer what rests on the last snapshot: all is as it was there."""
+        self._rest_on(
+            replace(one, time=time) if one.time == self._latest else one
+            for one in self._reasons
+        )
+        self._latest = time
 
-    def clear(self) -> None:
-        """Let none stand."""
-        self._filters = ()
+    def _rest_on(self, reasons: Iterable[_Reason]) -> None:
+        """Let those filters stand for which there is a reason."""
+        self._reasons = tuple(one for one in reasons if one.finding.filters)
+        self._filters = _filters(self._reasons)
+        needed = _filters(one for one in self._reasons if not one.finding.needs_fault())
+        self._precautions = {*self._filters} - {*needed}
+        ends = (one.time + self._lasts for one in self._reasons)
+        self._soonest = min(ends, default=math.inf)
 
     def blocking(self, event: Event, now: float) -> EventFilter | None:
         """Return a filter that blocks an event; None if none does."""
         if not self._filters:
             return None
-        if now > self._until:
-            self._filters = ()
-            return None
+        if now > self._soonest:
+            self._rest_on(one for one in self._reasons if now <= one.time + self._lasts)
         blocking = next((one for one in self._filters if one.matches(event)), None)
         if blocking is not None and not self._gives_way(blocking, now):
             first, _, count = self._blocked.get(blocking, (now, now, 0))
@@ -130,3 +120,20 @@ class StandingFilters:
         for blocking, (first, last, count) in self._blocked.items():
             if last - first > self._lasts and count >= _OFTEN:
                 yield blocking, last - first, count
+
+
+def _filters(reasons: Iterable[_Reason]) -> tuple[EventFilter, ...]:
+    return tuple(dict.fromkeys(each for one in reasons for each in one.finding.filters))
+
+
+def _outlasts(reason: _Reason, forecast: SnapshotForecast) -> bool:
+    """Say whether a prediction could not have found again what filters stand against.
+
+    It is bounded, and may come less far than a known path has led to from its snapshot. And
+    it knows nothing of who is absent there: a snapshot for which a neighbour has not answered
+    says nothing against what was seen coming when it had.
+    """
+    if reason.is_known and reason.time >= forecast.snapshot.time:
+        hopeless = (one for one in forecast.findings if one.action == "unhelpful")
+        return all(one.property != reason.finding.property for one in hopeless)
+    return not reason.finding.actors().isdisjoint(forecast.begin.absent)
