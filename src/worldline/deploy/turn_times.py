@@ -46,6 +46,25 @@ class _JournalFile(ctypes.Structure):
         ("tail_room", ctypes.c_int64),
     ]
 
+    def __init__(self, full: int) -> None:
+        # What it points to, as attributes: so it lasts as long as this does.
+        self.own_packets = (ctypes.c_char * LARGEST)()
+        self.own_room = (ctypes.c_char * (64 + 3 * LARGEST))()
+        super().__init__(
+            packets=ctypes.addressof(self.own_packets),
+            most=LARGEST,
+            room=ctypes.addressof(self.own_room),
+            number=-1,  # no file yet
+            full=full,
+            tail_room=TAIL_ROOM,
+        )
+        self.count_in(ctypes.c_int64())
+
+    def count_in(self, counted: ctypes.c_int64) -> None:
+        """Let the kernel count there how large the segment is."""
+        self.counted = counted
+        self.size = ctypes.addressof(counted)
+
 
 @final
 class TurnTimes:
@@ -63,22 +82,11 @@ class TurnTimes:
         packets that came in; of the bytes of a list of records, of one that will be synced and so
         is in the file then, as all before it, and of one in which some bytes stand for others,
         which is in the file, too. For the first `LARGEST` bytes are too large. None without the
-        kernel, or where it does not know files. They write to memory of this object, and keep
-        nothing alive: whoever has one has this, too.
+        kernel, or where it does not know files.
     """
 
     def __init__(self, full: int) -> None:
-        self._room = (ctypes.c_char * (64 + 3 * LARGEST))()
-        self._packets = (ctypes.c_char * LARGEST)()
-        self._counted = ctypes.c_int64()
-        self._journal = _JournalFile(
-            packets=ctypes.addressof(self._packets),
-            most=LARGEST,
-            room=ctypes.addressof(self._room),
-            size=ctypes.addressof(self._counted),
-            full=full,
-            tail_room=TAIL_ROOM,
-        )
+        self._journal = _JournalFile(full)
         self.write_packets = self._by_kernel("wl_journal_packets")
         self.write_records = self._by_kernel("wl_journal_records")
         self.write_synced = self._by_kernel("wl_journal_synced")
@@ -92,8 +100,7 @@ class TurnTimes:
         """Let the kernel write to the end of a segment, as it is now."""
         journal = self._journal
         journal.number, journal.salt = file.fd, file.salt
-        self._counted = file.counted  # stays as long as the kernel may count there
-        journal.size = ctypes.addressof(self._counted)
+        journal.count_in(file.counted)
         journal.tail = None if file.tail is None else file.tail.address
 
     def leave(self) -> None:
@@ -112,6 +119,6 @@ class TurnTimes:
         if os.name != "posix":
             return None
         try:
-            return bound(name, ctypes.addressof(self._journal))
+            return bound(name, self._journal)
         except KernelMissing:
             return None

@@ -47,10 +47,17 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-def bound(name: BoundName, address: int) -> Callable[[Any], int]:
-    """Return a function of the kernel for what is at an address.
+class _Address(int):
+    """The address of a structure, which stays as long as this does."""
 
-    It keeps the interpreter while it runs. Whoever has it sees to it that what is there stays.
+    structure: ctypes.Structure
+
+
+def bound(name: BoundName, structure: ctypes.Structure) -> Callable[[Any], int]:
+    """Return a function of the kernel for a structure, which it keeps alive.
+
+    It keeps the interpreter while it runs. What the structure points to has to be an attribute
+    of it, or to stay in another way.
 
     Raises
     ------
@@ -58,6 +65,8 @@ def bound(name: BoundName, address: int) -> Callable[[Any], int]:
         If there is no kernel, or this Python has no such functions.
     """
     make, definition = _maker(), _definition(name)
+    address = _Address(ctypes.addressof(structure))
+    address.structure = structure
     made: Callable[[Any], int] = make(ctypes.byref(definition), address, None)
     return made
 
