@@ -90,6 +90,18 @@ def test_a_node_can_be_named_as_a_property_names_it():
         expressions.predicate("view[OTHER].tries == 0")(view)
 
 
+@pytest.mark.parametrize("text", ["view", "view[only]", "view.messages"])
+def test_what_is_always_true_is_no_condition(text: str) -> None:
+    @wl.node
+    class Idler:
+        tries: int = 0
+
+    system = wl.System({ONLY: Idler()})
+    holds = Expressions(system).predicate(text)
+    with pytest.raises(wl.ModelError, match="return a bool"):
+        holds(DirectWorld(system).view)
+
+
 @pytest.mark.parametrize(
     ("expression", "said"),
     [

@@ -482,7 +482,7 @@ def test_both_may_connect_at_once():
 def test_two_processes_do_not_write_one_journal(tmp_path: Path):
     async def step(host: wl.Host) -> None:
         other = wl.Host(system(), record=tmp_path)
-        with pytest.raises(UsageError, match="is being written by another process"):
+        with pytest.raises(UsageError, match="is being written already"):
             await other.start()
         await host.call(A, Counter.add, 1)
 

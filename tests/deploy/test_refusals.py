@@ -174,5 +174,5 @@ def test_a_duplicate_process_is_refused_in_one_line(
 
     said = asyncio.run(main())
     assert "\n" not in said
-    wanted = "is being written by another process" if recorded else "cannot listen at"
+    wanted = "is being written already" if recorded else "cannot listen at"
     assert wanted in said

@@ -32,6 +32,9 @@ from worldline.trace.class_table import ClassTable
 from worldline.trace.json_text import Json, shorten
 from worldline.trace.json_values import encode_value
 
+_ALWAYS_TRUE = GeneratorType | AllowedFunction | View | NodeView
+"""What a condition is not about, though Python takes it for true."""
+
 _WIDEST = 100
 """Columns of an expression that a message quotes."""
 
@@ -132,8 +135,9 @@ class Expressions:
     def predicate(self, text: str) -> Callable[[View], bool]:
         """Return an expression as a predicate over states, named by its text.
 
-        It is true where Python takes the value for true. A function or a generator,
-        which is so always, is refused: a method was not called.
+        It is true where Python takes the value for true. What is so always is refused: a
+        function or a generator, as a method was not called, or a node, of a field of which
+        somebody thought.
 
         Raises
         ------
@@ -152,7 +156,7 @@ class Expressions:
                     remedy=f"write view[{view.nodes[0]}].FIELD for a field of a node",
                     located=True,
                 ) from None
-            if callable(value) or isinstance(value, GeneratorType | AllowedFunction):
+            if callable(value) or isinstance(value, _ALWAYS_TRUE):
                 return yes_or_no(value, None, f"the expression {text!r}")
             return bool(value)
 

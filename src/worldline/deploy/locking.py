@@ -23,7 +23,7 @@ class FolderLock:
     Raises
     ------
     UsageError
-        If another process has it.
+        If somebody has it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -35,8 +35,9 @@ class FolderLock:
         except OSError:
             os.close(self._fd)
             raise UsageError(
-                f"{folder} is being written by another process",
-                remedy="end that one first, or record into another folder",
+                f"{folder} is being written already",
+                remedy="end first who writes it, another process or another host of this "
+                "one, or record into another folder",
             ) from None
 
     def close(self) -> None:
