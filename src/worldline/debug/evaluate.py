@@ -32,7 +32,7 @@ from worldline.trace.class_table import ClassTable
 from worldline.trace.json_text import Json, shorten
 from worldline.trace.json_values import encode_value
 
-_ALWAYS_TRUE = GeneratorType | AllowedFunction | View | NodeView
+_ALWAYS_TRUE = (GeneratorType, AllowedFunction, View, NodeView)
 """What a condition is not about, though Python takes it for true."""
 
 _WIDEST = 100

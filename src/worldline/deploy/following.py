@@ -18,7 +18,7 @@ from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import MOST_SENDS, Extensions
 from worldline.trace.journal.lasting import Lasting, lasting_paths
-from worldline.trace.journal.patches import patched_all
+from worldline.trace.journal.patches import apply_all
 from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
 from worldline.worlds.companions import Attention, ToldPeers
 
@@ -161,7 +161,7 @@ class Following:
         elif not (changed or patches):
             return
         if not turn.has_journal:
-            self.durable = patched_all(self.durable, changed, patches)
+            apply_all(self.durable, changed, patches)
             return
         turn.note(DeltaRecord(number, changed, door.counter, patches))
         paths = [*changed, *(patch.path for patch in patches)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from worldline.engine.garbage import few_collections
 from worldline.model.errors import InputError
 from worldline.model.node import NodeType
 from worldline.model.printable import one_line
@@ -17,7 +18,7 @@ from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.damage import PUT_BACK
 from worldline.trace.journal.frames import FURTHEST, split
 from worldline.trace.journal.lasting import lasting_paths, lasting_words
-from worldline.trace.journal.patches import patched_all
+from worldline.trace.journal.patches import apply_all
 from worldline.trace.journal.reading import (
     Incarnation,
     Turn,
@@ -147,8 +148,9 @@ def _write_tail(tail: SegmentTail, folder: Path) -> int:
 
 def _read(segment: Incarnation, fold: _Fold, codec: Codec) -> None:
     try:
-        for turn in segment.turns(codec):
-            fold.take(turn)
+        with few_collections():
+            for turn in segment.turns(codec):
+                fold.take(turn)
     except InputError as error:
         if error.remedy != PUT_BACK:
             raise
@@ -216,8 +218,7 @@ class _Fold:
             elif kind in _TICKS:
                 self.lamport += 1
             elif isinstance(record, DeltaRecord):
-                changed = record.durable, record.patches
-                self.durable = patched_all(self.durable, *changed)
+                apply_all(self.durable, record.durable, record.patches)
                 self.counter = record.counter
             elif isinstance(record, StartedRecord):
                 self.has_begun = True

@@ -14,7 +14,7 @@ from worldline.model.data.values import freeze
 from worldline.model.node import node_type
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import Lasting, put
-from worldline.trace.journal.patches import FieldPatch, patched, patched_all
+from worldline.trace.journal.patches import FieldPatch, apply, apply_all
 from worldline.trace.journal.records import DeltaRecord, read, spell
 from worldline.trace.json_checks import Malformed
 
@@ -99,7 +99,7 @@ def test_what_is_written_makes_the_fields_again_whatever_was_done(operations, is
         change(node, what, which, value)
         changed, patches = lasting.changed()
         delta = written(DeltaRecord(0, changed, 0, patches))
-        kept = patched_all(kept, delta.durable, delta.patches)
+        apply_all(kept, delta.durable, delta.patches)
         assert same(kept, lasting.all())
         assert lasting.changed() == ({}, ())
     again: Any = Store()
@@ -212,7 +212,7 @@ def test_what_changes_inside_of_a_list_is_a_change():
 )
 def test_a_patch_of_something_else_is_refused(value, patch):
     with pytest.raises(Malformed, match="does not fit"):
-        patched(value, patch)
+        apply(patch, value)
 
 
 def test_a_patch_of_a_dict_that_holds_no_pairs_is_refused():
@@ -220,9 +220,9 @@ def test_a_patch_of_a_dict_that_holds_no_pairs_is_refused():
     wrong: list[tuple[Any, ...]] = [(1,), ((1, 2, 3),), (([], 1),)]
     for added in wrong:
         with pytest.raises(Malformed, match="does not fit"):
-            patched(node.pairs, FieldPatch("pairs", None, (), added))
+            apply(FieldPatch("pairs", None, (), added), node.pairs)
 
 
 def test_a_patch_of_what_was_nothing_before_is_refused():
     with pytest.raises(Malformed, match="nothing before"):
-        patched_all({}, {}, (FieldPatch("f", 0, (), ()),))
+        apply_all({}, {}, (FieldPatch("f", 0, (), ()),))

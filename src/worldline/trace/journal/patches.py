@@ -31,8 +31,8 @@ class FieldPatch(NamedTuple):
     added: tuple[Any, ...]
 
 
-def patched(value: Any, patch: FieldPatch) -> Any:
-    """Return what a patch makes of a value, which is left as it is.
+def apply(patch: FieldPatch, value: Any) -> None:
+    """Change a value as a patch says.
 
     Raises
     ------
@@ -41,40 +41,38 @@ def patched(value: Any, patch: FieldPatch) -> Any:
     """
     kind, kept = type(value), patch.kept
     if kind is list and kept is not None and kept <= len(value):
-        return [*value[:kept], *patch.added]
+        value[kept:] = patch.added
+        return
     try:
         if kind is CanonicalSet and kept is None:
-            made = CanonicalSet(set.__iter__(value))
             for item in patch.gone:
-                made.remove(item)
-            made.update(patch.added)
-            return made
+                value.remove(item)
+            value.update(patch.added)
+            return
         if kind is CanonicalDict and kept is None:
-            mapping: CanonicalDict[Any, Any] = CanonicalDict(value)
             for key in patch.gone:
-                del mapping[key]
-            mapping.update(patch.added)
-            return mapping
+                del value[key]
+            value.update(patch.added)
+            return
     except (KeyError, TypeError, ValueError):
         pass
     raise Malformed("", f"a change of {patch.path} that does not fit what it was")
 
 
-def patched_all(
-    values: Mapping[str, Any],
-    changed: Mapping[str, Any],
-    patches: tuple[FieldPatch, ...],
-) -> dict[str, Any]:
-    """Return fields by path, some of them changed as a whole and others in part.
+def apply_all(
+    values: dict[str, Any], changed: Mapping[str, Any], patches: tuple[FieldPatch, ...]
+) -> None:
+    """Change fields by path, some of them as a whole and others in part.
+
+    In place: of a large one, a small change takes little.
 
     Raises
     ------
     Malformed
         If a patch does not fit.
     """
-    made = {**values, **changed}
+    values.update(changed)
     for patch in patches:
-        if patch.path not in made:
+        if patch.path not in values:
             raise Malformed("", f"a change of {patch.path}, which was nothing before")
-        made[patch.path] = patched(made[patch.path], patch)
-    return made
+        apply(patch, values[patch.path])
