@@ -96,21 +96,31 @@ _GRACE_S = 0.1
 class Meter:
     """Watches the limits that depend on the machine, from when it is made on.
 
+    Parameters
+    ----------
+    room
+        The memory that it may have, if that is known from a search before: to find it out
+        takes as long as to visit many a state.
+
     Attributes
     ----------
+    room
+        The memory that it may have.
     is_late
         Whether the process had more than it may have from the beginning.
     """
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Bounds, room: Room | None = None) -> None:
         self._bounds = bounds
-        self._room = Room(bounds.memory_mb)
+        if room is None or not room.is_left:
+            room = Room(bounds.memory_mb)
+        self.room = room
         self._began = time.monotonic()
         self._ends = None
         if bounds.seconds is not None:
             self._ends = self._began + bounds.seconds
         self._looked = 0.0
-        self.is_late = not self._room.is_left
+        self.is_late = not self.room.is_left
 
     @property
     def seconds(self) -> float:
@@ -139,7 +149,7 @@ class Meter:
         given = self._bounds.memory_mb
         if given is None:
             which = f"{most / MIB:,.0f} MiB, three quarters of what was free"
-        elif self._room.is_given:
+        elif self.room.is_given:
             which = f"the {given:,} MiB that were given"
         else:
             which = f"{most / MIB:,.0f} MiB, all that the machine has left"
@@ -148,14 +158,14 @@ class Meter:
     @property
     def ceiling(self) -> int | None:
         """Bytes that the process may have; None if nobody tells."""
-        return self._room.ceiling
+        return self.room.ceiling
 
     def going_on(self) -> Meter:
         """Return a meter for what follows a search, even if a bound was hit."""
         seconds = self.seconds_left
         if seconds is not None:
             seconds = max(seconds, _GRACE_S)
-        memory_mb = self._bounds.memory_mb if self._room.is_left else None
+        memory_mb = self._bounds.memory_mb if self.room.is_left else None
         return Meter(Bounds(seconds=seconds, memory_mb=memory_mb))
 
     def within(self, seconds: float) -> Meter:
@@ -191,11 +201,11 @@ class Meter:
 
     def need(self, more: int) -> None:
         """Raise `BoundHit` if there is no room for so many bytes at once."""
-        if not self._room.has(more):
+        if not self.room.has(more):
             raise BoundHit("memory")
 
     def _check_memory(self, large: Iterable[Container]) -> None:
-        room = self._room
+        room = self.room
         if not room.is_left:
             raise BoundHit("memory")
         for container in large:

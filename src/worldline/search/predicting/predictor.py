@@ -13,7 +13,7 @@ from typing import final
 
 from worldline.engine.bounds import Bounds, Meter
 from worldline.engine.decisions import Decision
-from worldline.engine.room import give_back, memory_mb
+from worldline.engine.room import Room, give_back, memory_mb
 from worldline.model.errors import UsageError
 from worldline.model.faults import Faults
 from worldline.model.filters import EventFilter
@@ -103,6 +103,7 @@ class Predictor:
         self._verdicts: dict[str, Decision] = {}
         self._knows: tuple[bool, bool, Faults] = False, False, self.onward.faults
         self._last: dict[bool, _Stand] = {}
+        self._rooms: dict[int | None, Room] = {}  # by the bound that was given
 
     @property
     def trials(self) -> PathTrials:
@@ -177,9 +178,11 @@ class Predictor:
     def _begun(self, begin: Beginning, about: _About, bounds: Bounds) -> _Stand:
         """Return a prediction that has not searched yet, but for the way to a goal."""
         options = self._options
+        meter = Meter(bounds, self._rooms.get(bounds.memory_mb))
+        self._rooms[bounds.memory_mb] = meter.room
         limits = Limits(
             bounds=bounds,
-            meter=Meter(bounds),
+            meter=meter,
             progress=options.progress,
             deadlock=False,
             keep_going=True,

@@ -8,6 +8,7 @@
 
 #include "misses.hpp"
 #include "packing.hpp"
+#include "pages.hpp"
 #include "tables.hpp"
 
 namespace worldline {
@@ -69,9 +70,9 @@ class Judge {
         looked_at_ = 0;
         int32_t number = tables_.decisions[decision];
         while (number > kUnseen) {
-            if (static_cast<size_t>(number) >= asked_.size() || asked_[number].room == 0)
-                learn(number, row);
-            const Asked& asked = asked_[number];
+            const Asked* known = asked_.find(number);
+            if (known == nullptr || known->room == 0) known = &learn(number, row);
+            const Asked& asked = *known;
             looked_at_ |= asked.bit;
             const int32_t value = row[asked.place];
             const bool is_small = static_cast<uint32_t>(value) < asked.room;
@@ -95,13 +96,14 @@ class Judge {
         uint32_t begin = 0, room = 0;  // of the values that are remembered
     };
 
-    void learn(int32_t number, const Row& row) {
+    const Asked& learn(int32_t number, const Row& row) {
         const int32_t column = tables_.questions[number].column;
         const auto many = static_cast<uint32_t>(2 * tables_.columns[column].size());
-        Asked& asked = reach(asked_, number);
+        Asked& asked = asked_.reach(number);
         asked = Asked{row.place(column), bit_of(column), static_cast<uint32_t>(next_.size()),
                       std::max(kLeast, std::min(kMost, many))};
         next_.resize(next_.size() + asked.room, kUnknown);
+        return asked;
     }
 
     int32_t miss(int32_t decision, const Row& row, Misses& misses) {
@@ -115,7 +117,7 @@ class Judge {
     const Tables& tables_;
     uint64_t looked_at_ = 0;
     std::vector<int32_t> row_;
-    std::vector<Asked> asked_;   // by number of the question
+    Pages<Asked> asked_;         // by number of the question
     std::vector<int32_t> next_;  // the numbers of questions and verdicts, by value
 };
 

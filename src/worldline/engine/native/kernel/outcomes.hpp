@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "misses.hpp"
+#include "pages.hpp"
 #include "tables.hpp"
 
 namespace worldline {
@@ -25,7 +26,8 @@ class Outcomes {
     bool visit(int32_t what, const int32_t* row, const Ask& ask, const Take& take) {
         while (what % 2 != 0) {
             const int32_t number = what / 2;
-            if (!is_known(number)) {
+            const Asked* asked = asked_.find(number);
+            if (asked == nullptr || asked->room == 0) {
                 const Tree& tree = tables_.trees[number];
                 if (tree.kind == TreeKind::kLeaves) {
                     for (const int32_t leaf : tree.items) take(leaf);
@@ -36,10 +38,10 @@ class Outcomes {
                         if (!visit(2 * child.second + 1, row, ask, take)) return false;
                     return true;
                 }
-                learn(number, tree.column);
+                asked = &learn(number, tree.column);
             }
-            ask(asked_[number].column);
-            what = next(number, row[asked_[number].column]);
+            ask(asked->column);
+            what = next(number, *asked, row[asked->column]);
             if (what < 0) return what != kGap;
         }
         take(what / 2);
@@ -66,21 +68,18 @@ class Outcomes {
         uint32_t begin = 0, room = 0;
     };
 
-    bool is_known(int32_t number) const {
-        return static_cast<size_t>(number) < asked_.size() && asked_[number].room != 0;
-    }
-
-    void learn(int32_t number, int32_t column) {
+    const Asked& learn(int32_t number, int32_t column) {
         const auto many = static_cast<uint32_t>(2 * tables_.columns[column].size());
         const uint32_t room = std::max(kLeast, std::min(kMost, many));
-        reach(asked_, number) = Asked{column, static_cast<uint32_t>(next_.size()), room};
+        Asked& asked = asked_.reach(number);
+        asked = Asked{column, static_cast<uint32_t>(next_.size()), room};
         next_.resize(next_.size() + room, kUnknown);
+        return asked;
     }
 
     // Returns what comes after a question: kUnknown, with a miss, if the answer is unknown,
     // kGap if that is in the tree.
-    int32_t next(int32_t number, int32_t value) {
-        const Asked& asked = asked_[number];
+    int32_t next(int32_t number, const Asked& asked, int32_t value) {
         if (static_cast<uint32_t>(value) >= asked.room) return look_up(number, value);
         int32_t& what = next_[asked.begin + static_cast<uint32_t>(value)];
         if (what >= 0) return what;
@@ -111,7 +110,7 @@ class Outcomes {
     const Tables& tables_;
     Misses& misses_;
     uint64_t gap_ = 0;
-    std::vector<Asked> asked_;  // by number of the tree
+    Pages<Asked> asked_;         // by number of the tree
     std::vector<int32_t> next_;  // as in `Outcome`
 };
 
