@@ -21,6 +21,7 @@ from benchmarks.steering_churn import Churn, ChurnRun
 from benchmarks.steering_rows import Setting, fields_of
 
 from benchmarks import steering_churn
+from worldline.worlds.lasting import lasting
 
 
 class SeedRun(NamedTuple):
@@ -97,7 +98,8 @@ def _make_all(
 
 def _make(one: SeedRun, kept: Path | None) -> ChurnRun:
     """Make a run, and keep it at once: others of its process may take long."""
-    run = steering_churn.run(one.churn, one.setting, one.seed, one.hours)
+    with lasting():  # as `simulate` does
+        run = steering_churn.run(one.churn, one.setting, one.seed, one.hours)
     if kept is not None:
         with kept.open("a", encoding="utf-8") as file:
             file.write(json.dumps([one.name, fields_of(run)]) + "\n")
