@@ -38,9 +38,9 @@ class JournalTail {
 
     void set(uint64_t place) { __atomic_store_n(&place_, place, __ATOMIC_RELEASE); }
 
-    uint8_t whose_[24];  // magic, incarnation, segment
+    [[maybe_unused]] uint8_t whose_[24];  // magic, incarnation, segment
     uint64_t place_;
-    uint8_t rest_[32];  // behind it are the blocks
+    [[maybe_unused]] uint8_t rest_[32];  // behind it are the blocks
 };
 
 // Returns whether a store into a file that is mapped, and has its room, cannot fail: file systems
