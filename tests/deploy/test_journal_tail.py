@@ -350,6 +350,29 @@ def test_a_life_begins_without_what_is_torn_of_it(tmp_path: Path) -> None:
     shutil.rmtree(killed)
 
 
+@pytest.mark.parametrize(("begin", "end"), [(12, 13), (8, 16), (20, 30), (9, 90)])
+def test_it_stays_where_the_header_of_its_segment_is_damaged(
+    tmp_path: Path, begin: int, end: int
+) -> None:
+    writer = begun(tmp_path)
+    for _ in range(3):
+        tick(writer)
+    killed = copied(tmp_path, tmp_path.with_name(f"killed-{begin}"))
+    writer.close(None)
+    whole = file_of(killed).read_bytes()
+    zeros = bytes(end - begin)
+    file_of(killed).write_bytes(whole[:begin] + zeros + whole[end:])
+    for _ in range(2):
+        with pytest.raises(InputError, match="is damaged at byte 8"):
+            opened(killed)
+    file_of(killed).write_bytes(whole)
+    writer, restored = opened(killed)
+    assert restored.torn == 0
+    assert records(read(killed))[1:] == [FiredRecord("", "tick", None)] * 3
+    writer.close(None)
+    shutil.rmtree(killed)
+
+
 @settings(deadline=None, max_examples=50)
 @given(data=st.binary(max_size=200), at=st.integers(0, 300))
 def test_whatever_has_become_of_it_a_life_begins(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 from pathlib import Path
 from typing import Self, final
 
@@ -12,6 +13,7 @@ import worldline as wl
 from worldline.deploy import disk_sync
 from worldline.deploy.disk_sync import DiskSync
 from worldline.deploy.turn import LONG
+from worldline.model.errors import ModelError
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.frames import LENGTH
 from worldline.trace.journal.reading import read_node
@@ -261,3 +263,71 @@ def test_who_stops_a_node_waits_for_the_disk_and_so_does_who_stops_it_twice(
             await host.stop()
 
     asyncio.run(main())
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@wl.node
+class Painter:
+    """Keeps what no journal can spell, since nothing says of which class it is."""
+
+    painted: object = wl.durable(default=None)
+    seen: object = None
+    count: int = wl.durable(default=0)
+
+    @wl.call
+    def paint(self, ctx: wl.Context, number: int) -> int:
+        self.count += 1
+        self.painted = Colour.RED if number == 2 else number
+        return number
+
+    @wl.call
+    def look(self, ctx: wl.Context) -> None:
+        self.count += 1
+        self.seen = Colour.RED
+
+
+PAINTERS = wl.System({A: Painter()}, name="painters")
+
+
+def test_a_node_stops_at_what_its_journal_cannot_spell(tmp_path: Path):
+    stopped: list[int] = []
+
+    async def paint() -> None:
+        async with asyncio.timeout(10), wl.Host(PAINTERS, record=tmp_path) as host:
+            for number in range(1, 4):
+                try:
+                    assert await host.call(A, Painter.paint, number) == number
+                except wl.UsageError:
+                    stopped.append(number)
+            assert not host.is_up(A)
+
+    with pytest.raises(ModelError, match="a value holds Colour, which the system"):
+        asyncio.run(paint())
+    assert stopped == [2, 3]
+
+    async def look() -> None:
+        async with wl.Host(PAINTERS, record=tmp_path) as host:
+            assert (host.state(A).count, host.state(A).painted) == (1, 1)
+
+    asyncio.run(look())
+    assert wl.replay(tmp_path, PAINTERS).divergence is None
+
+
+def test_a_node_without_checkpoints_goes_on_and_it_is_said_once(tmp_path: Path):
+    said: list[str] = []
+
+    async def main() -> None:
+        host = wl.Host(PAINTERS, record=tmp_path, every=0.0, say=said.append)
+        async with asyncio.timeout(10), host:
+            for _ in range(3):
+                await host.call(A, Painter.look)
+                await asyncio.sleep(0.02)
+            assert host.state(A).count == 3
+
+    asyncio.run(main())
+    assert [line.partition(": a value")[0] for line in said] == [
+        "a: no checkpoint can be written"
+    ]

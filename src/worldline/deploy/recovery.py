@@ -17,6 +17,7 @@ from worldline.trace.journal.checkpoints import unpack_checkpoint
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.damage import PUT_BACK
 from worldline.trace.journal.frames import FURTHEST, split
+from worldline.trace.journal.framing import is_opened
 from worldline.trace.journal.lasting import lasting_paths, lasting_words
 from worldline.trace.journal.patches import apply_all
 from worldline.trace.journal.reading import (
@@ -90,6 +91,12 @@ def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
         If the journal is damaged before its end, or is of a system with other fields.
     """
     torn = _fold_tail(folder)
+    restored = _restored(folder, codec, kind, torn)
+    _remove_tail(folder)
+    return restored
+
+
+def _restored(folder: Path, codec: Codec, kind: NodeType, torn: int) -> Restored:
     lives = read_node(folder).incarnations
     if not lives:
         return Restored(incarnation=1, lamport=0, counter=0, durable=None, torn=torn)
@@ -113,29 +120,31 @@ def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:
 def _fold_tail(folder: Path) -> int:
     """Write what a tail has into its segment, and remove it; return how many bytes of it are lost.
 
-    A process may end within it at any time: whoever does it again comes to the same.
+    A process may end within it at any time: whoever does it again comes to the same. Where
+    the header of the segment is damaged, nobody can say what is whole, and the tail stays:
+    it is needed once what was there is put back.
 
     Raises
     ------
     InputError
         If it, or its segment, cannot be read or written.
     """
-    path, tail = folder / TAIL_NAME, read_tail(folder)
+    tail = read_tail(folder)
     try:
         lost = 0 if tail is None else _write_tail(tail, folder)
-        path.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(
-            f"cannot write what is in {path} where it belongs: "
-            f"{error.strerror or error}",
-            remedy="make room in its folder, and check its permissions",
-        ) from None
+        raise _unwritten(folder, error) from None
+    if lost is None:
+        return 0  # it is counted as that of its segment
+    _remove_tail(folder)
     return lost
 
 
-def _write_tail(tail: SegmentTail, folder: Path) -> int:
+def _write_tail(tail: SegmentTail, folder: Path) -> int | None:
     for each in filter(tail.is_of, segments(folder)):
         data, _ = contents(each, partial=True)
+        if not is_opened(data):
+            return None
         whole, lost = joined(data, tail)
         if len(whole) > len(data) and not each.is_packed:
             with each.path.open("ab") as file:
@@ -144,6 +153,21 @@ def _write_tail(tail: SegmentTail, folder: Path) -> int:
                 os.fsync(file.fileno())
         return lost
     return tail.length
+
+
+def _remove_tail(folder: Path) -> None:
+    try:
+        (folder / TAIL_NAME).unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritten(folder, error) from None
+
+
+def _unwritten(folder: Path, error: OSError) -> InputError:
+    return InputError(
+        f"cannot write what is in {folder / TAIL_NAME} where it belongs: "
+        f"{error.strerror or error}",
+        remedy="make room in its folder, and check its permissions",
+    )
 
 
 def _read(segment: Incarnation, fold: _Fold, codec: Codec) -> None:
@@ -181,7 +205,8 @@ def _refuse_others(lives: Sequence[Incarnation], codec: Codec, kind: NodeType) -
 
 def _cut(path: Path, torn: int) -> None:
     if torn:
-        os.truncate(path, path.stat().st_size - torn)
+        # What is torn of a tail was never in the file.
+        os.truncate(path, max(0, path.stat().st_size - torn))
 
 
 class _Fold:

@@ -13,7 +13,7 @@ from worldline.deploy.clock import HostClock
 from worldline.deploy.cluster import address_text
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.datagrams import DatagramSocket
-from worldline.deploy.journal import JournalWriter
+from worldline.deploy.journal import JournalFailure, JournalWriter
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.keeping import stopped
 from worldline.deploy.life import NodeLife
@@ -25,7 +25,7 @@ from worldline.deploy.turn import Leaving, PresentTurn
 from worldline.deploy.weather import LinkWeather
 from worldline.deploy.wire import Wire, is_of_streams
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import UsageError
+from worldline.model.errors import ModelError, UsageError
 from worldline.model.network import members_of
 from worldline.model.semantics.execute import Failure
 from worldline.model.system import System
@@ -105,6 +105,7 @@ class NodeRunner:
         self._coming: asyncio.Task[None] | None = None
         self._bytes_before = self._unrecorded_before = 0
         self._is_leaving = False
+        self._has_no_checkpoint = False
         self.counts = NodeCounts(node=node.name)
 
     @property
@@ -145,6 +146,7 @@ class NodeRunner:
             If the journal is damaged.
         """
         setup, restored = self._setup, self._memory
+        self._has_no_checkpoint = False
         journal: JournalWriter | None = None
         if setup.record is not None:
             journal, restored = JournalWriter.open(
@@ -299,7 +301,7 @@ class NodeRunner:
     def _turn_ended(self) -> None:
         """Write a checkpoint, if one is due."""
         present = self._present
-        if present is None or present.journal is None:
+        if present is None or present.journal is None or self._has_no_checkpoint:
             return
         journal, every = present.journal, self._setup.every
         if not journal.needs_checkpoint and every is None:
@@ -309,9 +311,17 @@ class NodeRunner:
             every is not None and saving.since >= every
         )
         if is_due and (saving.is_cheap or journal.is_overfull):
-            journal.checkpoint(saving.packed())
+            try:
+                journal.checkpoint(saving.packed())
+            except ModelError as error:
+                self._has_no_checkpoint = True
+                self._setup.say(f"{self._node}: no checkpoint can be written: {error}")
 
     def _journal_failed(self, error: Exception) -> None:
+        if not isinstance(error, JournalFailure):
+            self._close(None)
+            self._setup.stopped(self._node, error)
+            return
         self.counts.journal_failure = str(error)
         self._setup.say(str(error))
         self._close(None)

@@ -88,7 +88,8 @@ class PresentTurn:
     ended
         Is called at the end of each turn.
     failed
-        Is told that the journal cannot be written, though something depends on it.
+        Is told that the journal cannot be written, though something depends on it; or why
+        an event cannot be written down.
 
     Attributes
     ----------
@@ -217,7 +218,8 @@ class PresentTurn:
                     if told := journal.write_received(self._packets):
                         journal.heed(told, self._packets)
                     self._packets.clear()
-            except JournalFailure as error:
+            except Exception as error:
+                # Also what cannot be spelt: what came after it would be written otherwise.
                 self._failed(error)
                 return
             if self._is_synced:

@@ -193,7 +193,7 @@ class Told:
         self.node.go_on(time)
         findings = tuple(found(one) for one in steps)
         forecast = SnapshotForecast(
-            cast("Any", None), cast("Any", None), findings, 0, is_known
+            cast("Any", None), cast("Any", None), (), findings, 0, is_known
         )
         self.reactions.take(cast("Beside", self.node), forecast)
 

@@ -373,3 +373,13 @@ def test_it_is_shown_how_far_a_run_is(
     assert times == sorted(times)
     assert times[-1] <= 60
     assert line(shown[0]).startswith(f"{times[0]:.1f} virtual seconds, ")
+
+
+def test_a_prediction_that_takes_long_keeps_its_filters(tmp_path: Path) -> None:
+    found = []
+    for latency in (0.1, 3.0, 12.0, 25.0):  # a snapshot is good for 20 seconds
+        report = simulated("streams", "steer", tmp_path, prediction_latency=latency)
+        assert report.verdict is Verdict.UNKNOWN
+        found.append([(one.time, one.event) for one in report.refusals])
+    assert len(found[0]) > 20
+    assert all(one == found[0] for one in found[1:])

@@ -31,8 +31,7 @@ def forecast(
     absent: tuple[str, ...] = (),
 ) -> SnapshotForecast:
     snapshot: Any = SimpleNamespace(time=time)
-    begin = Beginning([SimpleNamespace(absent=absent)])  # type: ignore[list-item]
-    return SnapshotForecast(snapshot, begin, findings, 0, is_known)
+    return SnapshotForecast(snapshot, Beginning([]), absent, findings, 0, is_known)
 
 
 def foreseen(
@@ -67,12 +66,40 @@ def test_filters_are_replaced_all_at_once_and_added_by_known_paths() -> None:
 
 def test_an_equal_snapshot_renews_what_stands_and_nothing_else() -> None:
     standing = StandingFilters(20.0)
-    standing.renew(0.0)
+    standing.renew(0.0, 0.0)
     assert len(standing) == 0
     standing.take(forecast(50.0, foreseen("one", ONE)))
-    standing.renew(60.0)
+    standing.renew(60.0, 60.0)
     assert standing.blocking(grab(FIRST), 79.0) is ONE
     assert standing.blocking(grab(FIRST), 81.0) is None
+
+
+def test_what_is_predicted_is_as_old_as_the_last_snapshot_like_its_own() -> None:
+    standing = StandingFilters(20.0)
+    standing.take(forecast(0.0, foreseen("two", OTHER)))
+    standing.begin(5.0)
+    assert standing.renew(15.0, 15.0)
+    standing.take(forecast(5.0, foreseen("one", ONE)))  # that took 11 seconds
+    assert standing.renew(25.0, 25.0)
+    assert standing.blocking(grab(FIRST), 45.0) is ONE
+    assert standing.blocking(grab(FIRST), 45.1) is None
+
+
+def test_a_snapshot_like_one_that_is_still_asked_about_renews_nothing_else() -> None:
+    standing = StandingFilters(20.0)
+    standing.take(forecast(0.0, foreseen("two", OTHER)))
+    standing.begin(5.0)
+    assert standing.renew(15.0, 15.0)
+    assert standing.blocking(grab(SECOND), 20.0) is OTHER
+    assert standing.blocking(grab(SECOND), 20.1) is None
+
+
+def test_what_has_ended_is_not_renewed() -> None:
+    standing = StandingFilters(20.0)
+    standing.take(forecast(0.0, foreseen("one", ONE)))
+    assert standing.blocking(grab(FIRST), 20.1) is None
+    assert not standing.renew(19.0, 20.1), "so it is to be found again"
+    assert standing.is_stale(0.0, 20.1)
 
 
 def test_a_filter_with_content_blocks_that_alone() -> None:
@@ -91,7 +118,7 @@ def test_a_precaution_gives_way_once_in_a_while() -> None:
         standing.take(forecast(0.0, one, other))
         blocked[is_one] = []
         for second in range(60):
-            standing.renew(float(second))
+            standing.renew(float(second), float(second))
             if standing.blocking(grab(FIRST), float(second)) is None:
                 blocked[is_one].append(float(second))
     assert blocked == {False: [], True: [21.0, 43.0]}
@@ -101,7 +128,7 @@ def test_what_is_rarely_blocked_is_blocked_all_the_same() -> None:
     standing = StandingFilters(20.0)
     standing.take(forecast(0.0, foreseen("one", ONE, after=(RESET,))))
     for second in (0.0, 15.0, 30.0, 45.0):
-        standing.renew(second)
+        standing.renew(second, second)
         assert standing.blocking(grab(FIRST), second) is ONE
 
 
@@ -110,7 +137,7 @@ def test_a_filter_is_no_precaution_if_something_else_needs_it() -> None:
     standing.take(forecast(0.0, foreseen("one", ONE, after=(RESET,))))
     assert standing.take(forecast(0.0, foreseen("two", ONE), is_known=True)) == 0
     for second in range(60):
-        standing.renew(float(second))
+        standing.renew(float(second), float(second))
         assert standing.blocking(grab(FIRST), float(second)) is ONE
 
 
@@ -127,7 +154,7 @@ def test_what_is_blocked_for_longer_than_a_snapshot_is_good_is_told() -> None:
     for second in range(0, 20, 4):
         standing.blocking(grab(FIRST), float(second))
     assert not list(standing.stubborn())
-    standing.renew(18.0)
+    standing.renew(18.0, 18.0)
     standing.blocking(grab(FIRST), 21.0)
     assert list(standing.stubborn()) == [(ONE, 21.0, 6)]
 
@@ -183,7 +210,7 @@ def test_what_was_foreseen_of_who_is_absent_lasts_as_long_as_its_own_snapshot() 
     standing.take(forecast(5.0, foreseen("one", ONE)))
     poorer = forecast(15.0, foreseen("two", OTHER), absent=(FIRST.name,))
     standing.take(poorer)
-    standing.renew(18.0)
+    standing.renew(18.0, 18.0)
     assert standing.blocking(grab(FIRST), 25.0) is ONE
     assert standing.blocking(grab(FIRST), 25.1) is None
     assert standing.blocking(grab(SECOND), 38.0) is OTHER
@@ -196,7 +223,7 @@ def test_a_filter_is_a_precaution_once_what_needs_it_has_ended() -> None:
     standing.take(poorer)
     passed = []
     for second in range(1, 60):
-        standing.renew(float(second))
+        standing.renew(float(second), float(second))
         if standing.blocking(grab(FIRST), float(second)) is None:
             passed.append(second)
     assert passed == [42]  # nothing but a precaution from 21 on

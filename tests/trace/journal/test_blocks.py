@@ -15,7 +15,7 @@ from tests.trace.journal.reframed import contents_of, raw_blocks, reframed
 
 from worldline.model.errors import InputError
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.framing import MAGIC, origin_of, salt_of, stamp
+from worldline.trace.journal.framing import HEAD, MAGIC, origin_of, salt_of, stamp
 from worldline.trace.journal.messagepack import pack
 from worldline.trace.journal.reading import Incarnation, Turn, read_node
 from worldline.trace.journal.records import FiredRecord, GapRecord, spell
@@ -218,6 +218,24 @@ def test_wherever_a_bit_is_another_that_is_told_or_a_torn_end(folder: Path) -> N
         else:
             assert at >= where(LAST)
             assert (found, one.torn) == (ALIKE[:4], len(BLOCKS[LAST]))
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [(8, 16), (11, 13), (10, 40), (16, 17), (9, 150)],
+    ids=["head", "both numbers", "head and content", "content", "most of it"],
+)
+def test_a_header_without_its_length_and_checksum_is_damaged(
+    folder: Path, begin: int, end: int
+) -> None:
+    at = len(MAGIC) + HEAD
+    zeros = bytes(end - begin)
+    with pytest.raises(InputError, match=r"is damaged at byte 8, and goes on"):
+        read(folder, FIRST[:begin] + zeros + FIRST[end:])
+    # Of one block alone nobody knows whose it is, unless the content is there.
+    alone = segment_of(ALIKE[:1])
+    with pytest.raises(InputError, match=r"is damaged at byte 8, and goes on"):
+        read(folder, alone[: len(MAGIC)] + bytes(HEAD) + alone[at:])
 
 
 @pytest.mark.slow

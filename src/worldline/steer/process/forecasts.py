@@ -21,7 +21,7 @@ from worldline.steer.process.predictor import PredictorProcess
 from worldline.steer.process.questions import PredictorQuestion, QuestionCodec
 from worldline.steer.process.shapes import listed
 from worldline.steer.process.works import AnswersQuestions
-from worldline.steer.snapshots.assembling import begun_from
+from worldline.steer.snapshots.assembling import absent_from, begun_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.findings import ForeseenFailure, Handed
 from worldline.steer.steering.forecasting import Forecaster, SnapshotForecast
@@ -168,8 +168,9 @@ class ProcessForecasts:
             begin = begun_from(self._system, snapshot) if findings else Beginning([])
         except WorldlineError as error:
             raise Malformed("", f"what is none of this system: {error}") from None
+        absent = absent_from(self._system, snapshot)
         return SnapshotForecast(
-            snapshot, begin, tuple(findings), told.states, told.is_known
+            snapshot, begin, absent, tuple(findings), told.states, told.is_known
         )
 
     def _finding(

@@ -98,6 +98,15 @@ def begun_from(system: System, snapshot: NeighbourhoodSnapshot) -> Beginning:
     return Beginning([start], scope=(f"after a snapshot of {node}",))
 
 
+def absent_from(system: System, snapshot: NeighbourhoodSnapshot) -> tuple[str, ...]:
+    """Return the names of the nodes of which nothing is known in a snapshot."""
+    return tuple(
+        node.name
+        for index, node in enumerate(system.ids)
+        if index not in snapshot.members
+    )
+
+
 def snapshot_trace(system: System, snapshot: NeighbourhoodSnapshot) -> Trace:
     """Return a snapshot as a trace that begins in its state, and has no steps.
 
@@ -138,9 +147,7 @@ def state_record_of(system: System, snapshot: NeighbourhoodSnapshot) -> StateRec
         nodes=tuple(
             _node(system, carriers, members, index) for index in sorted(members)
         ),
-        absent=tuple(
-            node.name for index, node in enumerate(system.ids) if index not in members
-        ),
+        absent=absent_from(system, snapshot),
     )
 
 

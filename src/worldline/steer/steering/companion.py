@@ -307,7 +307,7 @@ class Steering(Companion):
     def _taken(self, snapshot: NeighbourhoodSnapshot) -> None:
         """Have predicted what may follow a snapshot, unless it is as the last one."""
         me = self._system.ids[snapshot.node]
-        counts = self._counts[me]
+        counts, beside = self._counts[me], self._beside[me]
         counts.snapshots += 1
         if self._told is not None:
             self._told(snapshot)
@@ -315,14 +315,14 @@ class Steering(Companion):
             return
         # Without numbers, which decide nothing of what may follow.
         essence = {index: one.body for index, one in snapshot.members.items()}
-        if self._last.get(me) == essence:
+        standing, is_as_last = self._standing[me], self._last.get(me) == essence
+        if is_as_last and standing.renew(snapshot.time, beside.now):
             counts.skipped += 1
-            self._standing[me].renew(snapshot.time)
             for handed in self._still.get(me, ()):
-                self._hand(self._beside[me], handed)
+                self._hand(beside, handed)
             return
         self._last[me] = essence
-        beside = self._beside[me]
+        standing.begin(snapshot.time)
         self._predicts.ask(beside, snapshot, self._answered)
 
     def _take_path(self, beside: Beside, letter: bytes) -> None:
@@ -370,7 +370,7 @@ class Steering(Companion):
                     self._hand(beside, one.handed)
         assert self._predicts is not None
         self.findings.take(self._predicts.onward, forecast, beside.now)
-        if beside.now - forecast.snapshot.time > self._lasts:
+        if self._standing[me].is_stale(forecast.snapshot.time, beside.now):
             counts.stale += 1
             return
         if self._options.installs:

@@ -18,7 +18,7 @@ from worldline.model.filters import EventFilter
 from worldline.model.system import System
 from worldline.runs.start import Beginning
 from worldline.search.predicting.paths import KnownPath
-from worldline.steer.snapshots.assembling import begun_from
+from worldline.steer.snapshots.assembling import absent_from, begun_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.findings import ForeseenFailure
 from worldline.steer.steering.modes import SteeringOptions
@@ -38,7 +38,9 @@ class SnapshotForecast:
     snapshot
         The snapshot.
     begin
-        The same as a state.
+        The same as a state, where something was found.
+    absent
+        The names of the nodes of which nothing is known there.
     findings
         What may fail.
     states
@@ -49,6 +51,7 @@ class SnapshotForecast:
 
     snapshot: NeighbourhoodSnapshot
     begin: Beginning
+    absent: tuple[str, ...]
     findings: tuple[ForeseenFailure, ...]
     states: int
     is_known: bool
@@ -113,7 +116,7 @@ class Forecaster:
         finding = self._predictions.again(self._system.ids[node], begin, path)
         if finding is None:
             return None
-        return SnapshotForecast(snapshot, begin, (finding,), 0, is_known=True)
+        return self._forecast(snapshot, begin, (finding,))
 
     # ------------------------------------------------------------------------ inside
 
@@ -125,7 +128,7 @@ class Forecaster:
             self._predictions.again(me, begin, path) for path in self._of(snapshot.node)
         ]
         found = tuple(one for one in tried if one is not None)
-        return SnapshotForecast(snapshot, begin, found, 0, is_known=True)
+        return self._forecast(snapshot, begin, found)
 
     def _predicted(
         self, me: NodeId, begin: Beginning, snapshot: NeighbourhoodSnapshot
@@ -135,9 +138,20 @@ class Forecaster:
         for path in known.paths:
             self._keep(snapshot.node, path)
         assert known.failures is not None, "it was predicted"
+        absent = absent_from(self._system, snapshot)
         return SnapshotForecast(
-            snapshot, begin, known.failures, known.states, is_known=False
+            snapshot, begin, absent, known.failures, known.states, is_known=False
         )
+
+    def _forecast(
+        self,
+        snapshot: NeighbourhoodSnapshot,
+        begin: Beginning,
+        found: tuple[ForeseenFailure, ...],
+    ) -> SnapshotForecast:
+        """Return what known paths lead to."""
+        absent = absent_from(self._system, snapshot)
+        return SnapshotForecast(snapshot, begin, absent, found, 0, is_known=True)
 
     def _of(self, node: int) -> deque[KnownPath]:
         return self._paths.setdefault(node, deque(maxlen=_KEPT))

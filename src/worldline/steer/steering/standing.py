@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
+from worldline.steer.steering.ages import SnapshotAges
 from worldline.steer.steering.findings import ForeseenFailure
 from worldline.steer.steering.forecasting import SnapshotForecast
 
@@ -41,7 +42,7 @@ class StandingFilters:
     """
 
     __slots__ = (
-        *("_blocked", "_filters", "_lasts", "_latest", "_precautions", "_reasons"),
+        *("_ages", "_blocked", "_filters", "_lasts", "_precautions", "_reasons"),
         *("_soonest", "_spells"),
     )
 
@@ -49,7 +50,7 @@ class StandingFilters:
         self._lasts = lasts
         self._blocked: dict[EventFilter, tuple[float, float, int]] = {}
         self._spells: dict[EventFilter, tuple[float, int]] = {}
-        self._latest = -math.inf  # the time of the last snapshot
+        self._ages = SnapshotAges(lasts)
         self._rest_on(())
 
     def __len__(self) -> int:
@@ -63,22 +64,37 @@ class StandingFilters:
         """
         time, is_known = forecast.snapshot.time, forecast.is_known
         before = () if not is_known else self._filters
+        self._ages.begin(time)
         self._rest_on(
             (
                 *(one for one in self._reasons if is_known or _outlasts(one, forecast)),
                 *(_Reason(one, time, is_known) for one in forecast.findings),
             )
         )
-        self._latest = max(self._latest, time)
         return len({*forecast.filters} - {*before})
 
-    def renew(self, time: float) -> None:
-        """Let last longer what rests on the last snapshot: all is as it was there."""
-        self._rest_on(
-            replace(one, time=time) if one.time == self._latest else one
-            for one in self._reasons
-        )
-        self._latest = time
+    def begin(self, time: float) -> None:
+        """Take note of a snapshot that is not as the last one."""
+        self._ages.begin(time)
+
+    def renew(self, time: float, now: float) -> bool:
+        """Let last longer what rests on the last snapshot: all is as it was there.
+
+        So does what is still to be found from there.
+
+        Returns
+        -------
+        bool
+            Whether it has not been too long since.
+        """
+        if not self._ages.renew(time, now):
+            return False
+        self._rest_on(self._reasons)
+        return True
+
+    def is_stale(self, time: float, now: float) -> bool:
+        """Say whether a snapshot is good for nothing any more."""
+        return now > self._ages.ends(time)
 
     def _rest_on(self, reasons: Iterable[_Reason]) -> None:
         """Let those filters stand for which there is a reason."""
@@ -86,7 +102,7 @@ class StandingFilters:
         self._filters = _filters(self._reasons)
         needed = _filters(one for one in self._reasons if not one.finding.needs_fault())
         self._precautions = {*self._filters} - {*needed}
-        ends = (one.time + self._lasts for one in self._reasons)
+        ends = (self._ages.ends(one.time) for one in self._reasons)
         self._soonest = min(ends, default=math.inf)
 
     def blocking(self, event: Event, now: float) -> EventFilter | None:
@@ -94,7 +110,9 @@ class StandingFilters:
         if not self._filters:
             return None
         if now > self._soonest:
-            self._rest_on(one for one in self._reasons if now <= one.time + self._lasts)
+            self._rest_on(
+                one for one in self._reasons if not self.is_stale(one.time, now)
+            )
         blocking = next((one for one in self._filters if one.matches(event)), None)
         if blocking is not None and not self._gives_way(blocking, now):
             first, _, count = self._blocked.get(blocking, (now, now, 0))
@@ -136,4 +154,4 @@ def _outlasts(reason: _Reason, forecast: SnapshotForecast) -> bool:
     if reason.is_known and reason.time >= forecast.snapshot.time:
         hopeless = (one for one in forecast.findings if one.action == "unhelpful")
         return all(one.property != reason.finding.property for one in hopeless)
-    return not reason.finding.actors().isdisjoint(forecast.begin.absent)
+    return not reason.finding.actors().isdisjoint(forecast.absent)

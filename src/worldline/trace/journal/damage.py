@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from worldline.model.errors import InputError
-from worldline.trace.journal.framing import HEAD, block_at, origin_of
+from worldline.trace.journal.framing import HEAD, block_at, is_followed, origin_of
 
 _SCANNED = 256 << 20
 """Bytes that are looked through for a whole block behind a damaged one."""
@@ -70,7 +70,8 @@ def damage_at(data: bytes, at: int, salts: Sequence[int | None]) -> str:
 def _said(data: bytes, at: int, offset: int, length: int, salt: int | None) -> str:
     """Say what a block shows that may begin behind the damage, or just there."""
     if salt is None:
-        return _GOES_ON if offset > at and block_at(data, offset, None) else ""
+        is_block = block_at(data, offset, None) or is_followed(data, offset, length)
+        return _GOES_ON if offset > at and is_block else ""
     origin = origin_of(data, offset, salt)
     if origin is None:
         return ""

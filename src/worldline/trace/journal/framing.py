@@ -8,6 +8,8 @@ segment stand; the header itself has none.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import struct
 import zlib
 
@@ -19,6 +21,11 @@ HEAD = 8
 
 LARGEST_BLOCK = 64 << 20
 """Bytes of a block: a turn is ended before it has more."""
+
+_LARGEST_HEADER = 1 << 20
+"""Bytes in which the header of a segment is looked for whose length is damaged."""
+
+_DECODER = json.JSONDecoder()
 
 _HEADS = struct.Struct(">II")
 _head_at, _pack_head = _HEADS.unpack_from, _HEADS.pack
@@ -64,12 +71,28 @@ def salt_of(opening: bytes) -> int:
     return int(checksum)
 
 
+def is_opened(data: bytes) -> bool:
+    """Say whether a segment begins with a whole header."""
+    return data.startswith(MAGIC) and block_at(data, len(MAGIC), None) is not None
+
+
 def salts_of(data: bytes) -> tuple[int, ...]:
-    """Return what the CRC-32 of a damaged header can be: by its checksum, or by its content."""
-    if len(data) < len(MAGIC) + HEAD:
+    """Return what the CRC-32 of a damaged header can be: by its checksum, or by its content.
+
+    The content ends where its length says it does, or where its JSON ends.
+    """
+    begin = len(MAGIC) + HEAD
+    if len(data) < begin:
         return ()
     found = _unchecked(data, len(MAGIC))
-    return (salt_of(data), *(() if found is None else [zlib.crc32(found[0])]))
+    salts = [salt_of(data), *(() if found is None else [zlib.crc32(found[0])])]
+    text = data[begin : begin + _LARGEST_HEADER].decode(
+        "latin-1"
+    )  # a byte, a character
+    with contextlib.suppress(ValueError, RecursionError):
+        _, end = _DECODER.raw_decode(text)
+        salts.append(zlib.crc32(data[begin : begin + end]))
+    return tuple(salts)
 
 
 def origin_of(data: bytes, at: int, salt: int) -> int | None:
@@ -82,6 +105,25 @@ def origin_of(data: bytes, at: int, salt: int) -> int | None:
         return None
     content, checksum = found
     return (zlib.crc32(content) ^ checksum ^ salt) * _GATHER & _ALL
+
+
+def is_followed(data: bytes, at: int, length: int) -> bool:
+    """Say whether a block and the next one are whole, whatever segment they are of.
+
+    For a block alone there is always a header of which it could be; two have to agree.
+    """
+    beside = at + HEAD + length
+    salts = [_implied(data, place) for place in (at, beside)]
+    return None not in salts and salts[0] == salts[1]
+
+
+def _implied(data: bytes, at: int) -> int | None:
+    """Return the CRC-32 that the header has if the block at an offset is whole."""
+    found = _unchecked(data, at)
+    if found is None:
+        return None
+    content, checksum = found
+    return stamp(zlib.crc32(content) ^ checksum, at)
 
 
 def _unchecked(data: bytes, at: int) -> tuple[bytes, int] | None:

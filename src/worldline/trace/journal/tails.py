@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple, final
 
 from worldline.model.errors import InputError
-from worldline.trace.journal.framing import HEAD, MAGIC, block_at, salt_of
+from worldline.trace.journal.framing import HEAD, MAGIC, block_at, is_opened, salt_of
 from worldline.trace.journal.segments import SegmentFile, segments
 
 TAIL_NAME = "tail"
@@ -122,7 +122,8 @@ def read_tail(folder: Path) -> SegmentTail | None:
 def joined(data: bytes, tail: SegmentTail) -> tuple[bytes, int]:
     """Return what a segment is with its tail, and how many bytes of the tail are lost.
 
-    These are no whole blocks in their places.
+    These are no whole blocks in their places. Where the header of the segment is damaged nobody
+    can say which are: all of them are there then.
 
     Parameters
     ----------
@@ -134,6 +135,10 @@ def joined(data: bytes, tail: SegmentTail) -> tuple[bytes, int]:
     if size < len(MAGIC) + HEAD or not _agree(data, tail, both):
         return data, tail.length
     whole = data + tail.blocks[size - offset :]
+    if not is_opened(
+        data
+    ):  # of which nothing is whole, but it shows that more is there
+        return whole[: max(size, offset + tail.length)], 0
     end, salt = offset, salt_of(data)
     while (content := block_at(whole, end, salt)) is not None:
         end += HEAD + len(content)
