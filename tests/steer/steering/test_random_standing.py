@@ -13,12 +13,15 @@ import worldline as wl
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.kinds import Kind
+from worldline.model.properties import Property, PropertyKind
 from worldline.steer.steering.findings import ForeseenFailure
 from worldline.steer.steering.standing import StandingFilters
 
 LASTS, OFTEN = 20, 5
 ME, *OTHERS = wl.ids("me", "a", "b", "c")
 NAMES = ("one", "two", "three")
+WHOLE = Property("three", PropertyKind.SAFETY, lambda view: True)
+"""A property that is about several nodes at once."""
 
 
 @wl.message
@@ -47,12 +50,16 @@ class State:
     is_answered: bool = False
 
 
+Reason = tuple[ForeseenFailure, State, bool, set[str]]
+"""Why a filter stands: what was found, where, whether on a known path, who was absent."""
+
+
 @dataclass
 class Said:
     """What is said of filters, without a thought of time it takes."""
 
     states: list[State] = field(default_factory=list)
-    reasons: list[tuple[ForeseenFailure, State, bool]] = field(default_factory=list)
+    reasons: list[Reason] = field(default_factory=list)
     spells: dict[EventFilter, tuple[float, int]] = field(default_factory=dict)
 
     def predicted(
@@ -60,15 +67,16 @@ class Said:
     ) -> None:
         hopeless = {one.property for one in found if one.action == "unhelpful"}
         self.reasons = [
-            (one, of, is_known)
-            for one, of, is_known in self.reasons
+            (one, of, is_known, without)
+            for one, of, is_known, without in self.reasons
             if (
                 one.property not in hopeless
                 if is_known and of.place >= state.place
                 else {*one.actors()} & {*absent}
+                or (one.property == WHOLE.name and {*absent} - without)
             )
         ]
-        self.reasons += [(one, state, False) for one in found]
+        self.reasons += [(one, state, False, {*absent}) for one in found]
 
     def blocks(self, event: Event, now: float) -> bool:
         self.reasons = [one for one in self.reasons if now <= one[1].last + LASTS]
@@ -101,7 +109,7 @@ def finding(rng: random.Random) -> ForeseenFailure:
 def test_what_stands_is_what_is_said_of_it(seed: int) -> None:
     for sequence in range(50):
         rng = random.Random(f"{seed} {sequence}")
-        standing, said, now = StandingFilters(LASTS), Said(), 0.0
+        standing, said, now = StandingFilters(LASTS, [WHOLE]), Said(), 0.0
         pace = rng.choice((1, 4, 12))
         for _ in range(rng.randint(10, 60)):
             now += rng.random() * rng.choice((0.1, 1, pace))
@@ -126,7 +134,7 @@ def test_what_stands_is_what_is_said_of_it(seed: int) -> None:
                 if now <= newest.last + LASTS:
                     at = rng.choice((newest.first, newest.last))
                     standing.take(forecast(at, *found, is_known=True))
-                    said.reasons += [(one, newest, True) for one in found]
+                    said.reasons += [(one, newest, True, set()) for one in found]
             elif what == "answer" and pending:
                 state = pending[0]
                 state.is_answered = True

@@ -101,6 +101,55 @@ def left_out() -> wl.System:
     )
 
 
+@wl.message
+class Hello:
+    """Says that somebody is there."""
+
+
+@wl.node
+class Lamp:
+    """Is lit from the beginning, or later, though another one may be."""
+
+    other: wl.NodeId
+    after: float
+    is_lit: bool = False
+
+    @wl.neighbours
+    def beside(self) -> list[wl.NodeId]:
+        return [self.other]
+
+    @wl.start
+    def start(self, ctx: wl.Context) -> None:
+        self.is_lit = not self.after
+        if self.after:
+            ctx.set_timer(Lamp.light, after=self.after)
+        ctx.send(self.other, Hello())
+
+    @wl.on(Hello)
+    def heard(self, ctx: wl.Context, src: wl.NodeId, msg: Hello) -> None:
+        pass
+
+    @wl.timer
+    def light(self, ctx: wl.Context) -> None:
+        self.is_lit = True
+
+
+def lamps() -> wl.System:
+    early, late = wl.ids("early", "late")
+
+    @wl.safety
+    def one_is_lit(view: wl.View) -> bool:
+        return not (view[early].is_lit and view[late].is_lit)
+
+    return wl.System(
+        {early: Lamp(late, 0.0), late: Lamp(early, 25.0)},
+        network=wl.datagrams(),
+        predict=wl.Faults(),
+        properties=[one_is_lit],
+        name="lamps",
+    )
+
+
 def simulated(network: str, mode: Any, folder: Path, **given: Any) -> Any:
     return wl.simulate(
         system(network),
@@ -383,3 +432,13 @@ def test_a_prediction_that_takes_long_keeps_its_filters(tmp_path: Path) -> None:
         found.append([(one.time, one.event) for one in report.refusals])
     assert len(found[0]) > 20
     assert all(one == found[0] for one in found[1:])
+
+
+def test_who_does_not_answer_any_more_is_not_forgotten_at_once(tmp_path: Path) -> None:
+    verdicts = [
+        wl.simulate(
+            lamps(), mode=mode, seconds=28.0, weather="at 15s cut early", out=None
+        ).verdict
+        for mode in ("predict", "steer")
+    ]
+    assert verdicts == [Verdict.VIOLATED, Verdict.UNKNOWN]

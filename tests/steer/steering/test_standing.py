@@ -11,6 +11,7 @@ from worldline.model.events import Event
 from worldline.model.filters import EventFilter
 from worldline.model.foreseen import Action
 from worldline.model.kinds import Kind
+from worldline.model.properties import Property, PropertyKind
 from worldline.runs.start import Beginning
 from worldline.steer.steering.findings import ForeseenFailure
 from worldline.steer.steering.forecasting import SnapshotForecast
@@ -227,3 +228,17 @@ def test_a_filter_is_a_precaution_once_what_needs_it_has_ended() -> None:
         if standing.blocking(grab(FIRST), float(second)) is None:
             passed.append(second)
     assert passed == [42]  # nothing but a precaution from 21 on
+
+
+def test_a_property_of_several_nodes_may_look_at_who_is_absent() -> None:
+    found = foreseen("whole", OTHER)
+    absent = (FIRST.name, "another")
+    for whole, stands in (((), False), (("whole",), True)):
+        properties = [Property(name, PropertyKind.SAFETY, bool) for name in whole]
+        standing = StandingFilters(20.0, properties)
+        standing.take(forecast(5.0, found, absent=absent[1:]))
+        standing.take(forecast(8.0, absent=absent[1:]))
+        assert standing.blocking(grab(SECOND), 9.0) is None
+        standing.take(forecast(9.0, found, absent=absent[1:]))
+        standing.take(forecast(10.0, absent=("a stranger",)))
+        assert (standing.blocking(grab(SECOND), 11.0) is OTHER) is stands

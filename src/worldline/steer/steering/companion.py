@@ -194,7 +194,7 @@ class Steering(Companion):
         me = beside.me
         self._beside[me] = beside
         self._attention.pop(me, None)
-        self._standing[me] = StandingFilters(self._lasts)
+        self._standing[me] = StandingFilters(self._lasts, self._system.properties)
         self._last.pop(me, None)
         self._reactions.joined(me)
         self.snapshots.joined(beside)

@@ -9,6 +9,7 @@ from typing import final
 
 from worldline.model.events import Event
 from worldline.model.filters import EventFilter
+from worldline.model.properties import Property
 from worldline.steer.steering.ages import SnapshotAges
 from worldline.steer.steering.findings import ForeseenFailure
 from worldline.steer.steering.forecasting import SnapshotForecast
@@ -20,11 +21,12 @@ _OFTEN = 5
 @final
 @dataclass(frozen=True, slots=True)
 class _Reason:
-    """Why filters stand: a finding, and the time of the snapshot that it was made from."""
+    """Why filters stand: a finding, and of its snapshot the time, and who is absent there."""
 
     finding: ForeseenFailure
     time: float
     is_known: bool
+    absent: frozenset[str]
 
 
 @final
@@ -39,15 +41,19 @@ class StandingFilters:
     ----------
     lasts
         Seconds for which a snapshot is good.
+    properties
+        What is not to fail.
     """
 
     __slots__ = (
         *("_ages", "_blocked", "_filters", "_lasts", "_precautions", "_reasons"),
-        *("_soonest", "_spells"),
+        *("_soonest", "_spells", "_whole"),
     )
 
-    def __init__(self, lasts: float) -> None:
+    def __init__(self, lasts: float, properties: Iterable[Property] = ()) -> None:
         self._lasts = lasts
+        # Those that do not look at each node, or pair, by itself.
+        self._whole = {one.name for one in properties if not one.names_forms}
         self._blocked: dict[EventFilter, tuple[float, float, int]] = {}
         self._spells: dict[EventFilter, tuple[float, int]] = {}
         self._ages = SnapshotAges(lasts)
@@ -63,12 +69,17 @@ class StandingFilters:
         this prediction could have found again.
         """
         time, is_known = forecast.snapshot.time, forecast.is_known
+        absent = frozenset(forecast.absent)
         before = () if not is_known else self._filters
         self._ages.begin(time)
         self._rest_on(
             (
-                *(one for one in self._reasons if is_known or _outlasts(one, forecast)),
-                *(_Reason(one, time, is_known) for one in forecast.findings),
+                *(
+                    one
+                    for one in self._reasons
+                    if is_known or self._outlasts(one, forecast)
+                ),
+                *(_Reason(one, time, is_known, absent) for one in forecast.findings),
             )
         )
         return len({*forecast.filters} - {*before})
@@ -104,6 +115,22 @@ class StandingFilters:
         self._precautions = {*self._filters} - {*needed}
         ends = (self._ages.ends(one.time) for one in self._reasons)
         self._soonest = min(ends, default=math.inf)
+
+    def _outlasts(self, reason: _Reason, forecast: SnapshotForecast) -> bool:
+        """Say whether a prediction could not have found again what filters stand against.
+
+        It is bounded, and may come less far than a known path has led to from its snapshot.
+        And it knows nothing of who is absent there: a snapshot for which a neighbour has not
+        answered says nothing against what was seen coming when it had, of that one's steps, or
+        against a property that is about several nodes at once.
+        """
+        if reason.is_known and reason.time >= forecast.snapshot.time:
+            hopeless = (one for one in forecast.findings if one.action == "unhelpful")
+            return all(one.property != reason.finding.property for one in hopeless)
+        finding, absent = reason.finding, forecast.absent
+        if finding.property in self._whole and not reason.absent.issuperset(absent):
+            return True
+        return not finding.actors().isdisjoint(absent)
 
     def blocking(self, event: Event, now: float) -> EventFilter | None:
         """Return a filter that blocks an event; None if none does."""
@@ -142,16 +169,3 @@ class StandingFilters:
 
 def _filters(reasons: Iterable[_Reason]) -> tuple[EventFilter, ...]:
     return tuple(dict.fromkeys(each for one in reasons for each in one.finding.filters))
-
-
-def _outlasts(reason: _Reason, forecast: SnapshotForecast) -> bool:
-    """Say whether a prediction could not have found again what filters stand against.
-
-    It is bounded, and may come less far than a known path has led to from its snapshot. And
-    it knows nothing of who is absent there: a snapshot for which a neighbour has not answered
-    says nothing against what was seen coming when it had.
-    """
-    if reason.is_known and reason.time >= forecast.snapshot.time:
-        hopeless = (one for one in forecast.findings if one.action == "unhelpful")
-        return all(one.property != reason.finding.property for one in hopeless)
-    return not reason.finding.actors().isdisjoint(forecast.absent)
