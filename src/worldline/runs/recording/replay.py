@@ -48,6 +48,11 @@ _SAMPLE = 500
 
 _ASK = "ask for some with --window FIRST:LAST"
 
+_EARLIER = (
+    "no node had written a checkpoint or begun anew by {since:g} s, so the run is judged from "
+    "its start on; worldline run --every SECONDS has them written"
+)
+
 _UNSAID = (
     "a program made the system that was recorded, and nothing says with which parameters: "
     "if not with the defaults, give them with -p NAME=VALUE"
@@ -210,7 +215,7 @@ class Replaying:
             properties=rows,
             seconds=run.seconds,
             seed=None,
-            notes=self._notes,
+            notes=(*self._notes, *self._begun_earlier(run)),
             recording=self._folder,
             target=self._target,
             begins=run.begins,
@@ -233,6 +238,13 @@ class Replaying:
             debug=None,
             window=None,
         )
+
+    def _begun_earlier(self, run: RecordedRun) -> tuple[str, ...]:
+        """Say so if it begins earlier than was asked for, as there is no later place."""
+        since = self._since
+        if not since or run.begins is not None or not run.stepping.is_begun:
+            return ()
+        return (_EARLIER.format(since=since),)
 
     def _command(self) -> str:
         """Return the command that replays it again, or the call if none can."""
