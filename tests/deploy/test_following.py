@@ -113,3 +113,24 @@ def test_nothing_follows_from_an_event_of_which_a_message_cannot_be_carried(
     assert found.trace is not None
     again = wl.replay(found.trace, posts(after))
     assert again.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [((B, A), "(no step but starts)"), ((A, B), "no trace: no step was kept")],
+)
+def test_a_start_of_which_a_message_cannot_be_carried_ends_all_nodes(
+    tmp_path: Path, order: tuple[wl.NodeId, ...], said: str
+):
+    made = posts(0)
+    made = made.replace(nodes={node: Post(0 if node == A else 9) for node in order})
+
+    async def main() -> None:
+        async with wl.Host(made, record=tmp_path / "run") as host:
+            await host.wait()
+
+    with pytest.raises(wl.ModelError, match="a datagram holds 65,000"):
+        asyncio.run(main())
+    found = replay_recording(tmp_path / "run", made, out=tmp_path / "run.wl")
+    assert found.divergence is None
+    assert said in str(found)
