@@ -177,6 +177,7 @@ class Replaying:
         self._prop = prop
         self._judges, self._traces = judges, traces
         self._notes: tuple[str, ...] = ()
+        self._given = {} if system.origin is None else dict(system.origin.parameters)
         self._system = system
         if predicates is not None:
             self._system, self._notes = with_predicates(system, predicates)
@@ -250,7 +251,7 @@ class Replaying:
         """Return the command that replays it again, or the call if none can."""
         if self._target is None:
             return call(self._folder, None, self._predicates)
-        again = command("replay", self._folder, self._target)
+        again = command("replay", self._folder, self._target, self._given)
         if self._predicates is not None:
             again = with_file(again, self._predicates)
         return again if self._since is None else f"{again} --from {self._since:.15g}"
@@ -287,7 +288,7 @@ class Replaying:
             return replace(report, no_trace=why)
         debug = None  # no command line can load what a program made
         if self._target is not None:
-            debug = command("debug", file, self._target)
+            debug = command("debug", file, self._target, self._given)
             if self._predicates is not None:
                 debug = with_file(debug, self._predicates)
         window = max(1, steps[0].number), steps[-1].number
