@@ -20,6 +20,7 @@ import pytest
 
 import worldline as wl
 from worldline.loading.loader import load
+from worldline.worlds.purity import again
 
 WORDS = ("heron", "ibis", "coot")
 GLOBAL = frozenset(WORDS)
@@ -275,6 +276,16 @@ def test_what_holds_sets_is_as_it_was_after_an_audit(what: str):
     with pytest.raises(wl.Nondeterminism):
         wl.check(system(holder(IMPURE[what])))
     assert held() == before
+
+
+def test_what_is_done_again_is_put_into_words_only_where_it_differs(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def never(value: object) -> str:
+        raise AssertionError(value)
+
+    monkeypatch.setattr(again, "spelt", never)
+    assert wl.check("zoo:toy").verdict is wl.Verdict.HOLDS
 
 
 def test_functions_are_as_they_were_after_an_audit():

@@ -93,8 +93,7 @@ def as_trace(
                 f"{place} was replayed and made no trace: {found.no_trace}",
                 remedy=f"{found.replay} --window FIRST:LAST writes one",
             )
-        first, last = found.window
-        said = f"{place} was replayed, steps {first:,} to {last:,}"
+        said = f"{place} was replayed, {found.spanned}"
         if found.divergence is not None:
             said += f"; it ends there, since {found.divergence}"
         said += f"; to keep them as a trace: {found.replay}"

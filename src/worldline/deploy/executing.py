@@ -200,8 +200,12 @@ class NodeExecution:
         name: str,
         written: Collection[str] | None = None,
     ) -> None:
-        """Let follow what a handler has done."""
-        self.following.settle(number, result, self.lamport, written)
+        """Let follow what a handler has done, or, if that cannot be, undo it all."""
+        try:
+            self.following.settle(number, result, self.lamport, written)
+        except BaseException:
+            self.following.undo(number, self.lamport)
+            raise
         began = self.door.clock
         assert began is not None
         took = self._now() - began

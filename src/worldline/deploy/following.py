@@ -16,10 +16,15 @@ from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.trace.journal.codec import Codec
-from worldline.trace.journal.frames import MOST_SENDS, Extensions
+from worldline.trace.journal.frames import LENGTH, MOST_SENDS, Extensions, MessageFrame
 from worldline.trace.journal.lasting import Lasting, lasting_paths
 from worldline.trace.journal.patches import apply_all
-from worldline.trace.journal.records import AnswersRecord, DeltaRecord, FateRecord
+from worldline.trace.journal.records import (
+    ENDED,
+    AnswersRecord,
+    DeltaRecord,
+    FateRecord,
+)
 from worldline.worlds.companions import Attention, ToldPeers
 
 NumbersBeside = Callable[[int, str, Any], Extensions | None]
@@ -65,6 +70,7 @@ class Following:
         self._incarnation, self._door, self._lasting = incarnation, door, lasting
         self._values = node.__dict__
         self._packet, self._put, self._turn = codec.packet, wire.put, turn
+        self._frame = codec.frame
         self._fire, self._counts = fire, counts
         self._call_later = asyncio.get_running_loop().call_later
         self._lasts = bool(lasting)
@@ -93,6 +99,11 @@ class Following:
             Of the event, in its turn.
         written
             The fields that it has changed, settled by now; None if nobody has looked.
+
+        Raises
+        ------
+        ModelError
+            If a message or a value is one that nothing can carry.
         """
         door, turn = self._door, self._turn
         if result is not Result.HANDLED:
@@ -115,6 +126,20 @@ class Following:
             lasts = not self._lasting_names.isdisjoint(written)
         if lasts or door.next_number is not None:
             self._note_changes(number)
+
+    def undo(self, number: int, lamport: int) -> None:
+        """Let nothing follow from an event of which something cannot: its node ends.
+
+        As of a handler that raises nothing leaves, and as nothing of it is written down,
+        the journal says that it was undone.
+        """
+
+        def is_its(packet: bytes) -> bool:
+            frame = self._frame(packet[LENGTH:])
+            return type(frame) is MessageFrame and frame.lamport == lamport
+
+        self._turn.undo(number, is_its)
+        self._turn.note(FateRecord(number, "undone", ENDED))
 
     def set_timer(self, timer: PendingTimer, after: float) -> None:
         """Set a timer that is not set."""

@@ -153,6 +153,8 @@ class Host:
         await self.stop()
         if error is None:
             self._raise()
+        elif error.__cause__ is None:
+            error.__cause__ = self._error  # "has stopped" does not say why
 
     async def bind(self) -> None:
         """Open journals and sockets; nodes take nothing before `start`.
@@ -181,8 +183,7 @@ class Host:
     async def start(self) -> None:
         """Begin the lives of all nodes, in order of declaration."""
         if self._is_over:
-            remedy = "make another one: wl.Host(...)"
-            raise UsageError("this host has been stopped", remedy=remedy)
+            raise UsageError("this host has been stopped", remedy="make another one")
         if not self._runners:
             await self.bind()
         self._watch = StuckWatch(self._say)
@@ -367,10 +368,10 @@ class Host:
         return runner
 
     def _life(self, node: NodeId) -> Any:
-        runner = self._runner(node)
-        if runner.life is None or not runner.life.is_up:
+        life = self._runner(node).life
+        if life is None or not life.is_up:
             raise stopped(node)
-        return runner.life
+        return life
 
     def _stopped(self, node: NodeId, error: BaseException | None) -> None:
         """Take note that a node has stopped for good."""

@@ -74,6 +74,12 @@ class Leaving:
         self.seen += later.seen
         self.attention = later.attention or self.attention
 
+    def take_back(self, is_its: Callable[[bytes], bool]) -> None:
+        """Keep back some of the packets."""
+        self.datagrams = [one for one in self.datagrams if not is_its(one[1])]
+        self.streamed = [one for one in self.streamed if not is_its(one[1])]
+        self.own = [one for one in self.own if not is_its(one)]
+
 
 @final
 class PresentTurn:
@@ -171,6 +177,18 @@ class PresentTurn:
         """Note something about an event of this turn."""
         if self._is_recorded or self._is_kept(record):
             self._notes.append(record)
+
+    def undo(self, number: int, is_its: Callable[[bytes], bool]) -> None:
+        """Take back what an event has brought about, and what was noted about it.
+
+        Parameters
+        ----------
+        is_its
+            Says whether a packet is one that it has sent.
+        """
+        notes = self._notes
+        self._notes = [one for one in notes if getattr(one, "event", None) != number]
+        self.leaving.take_back(is_its)
 
     def end_if_long(self, attention: Attention | None = None) -> None:
         """End it between two events, if the disk may begin with it.

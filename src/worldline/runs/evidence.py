@@ -85,9 +85,11 @@ def untaken(place: Path, kept: Iterable[Path] = ()) -> Path:
     return one
 
 
-def replay_of(file: Path, target: str | None) -> str:
+def replay_of(file: Path, target: str | None, parameters: Mapping[str, str]) -> str:
     """Return the command that replays a trace; the call, if no target can be loaded."""
-    return call(file, None) if target is None else command("replay", file, target)
+    if target is None:
+        return call(file, None)
+    return command("replay", file, target, parameters)
 
 
 def why_unwritten(run: Trace, file: Path) -> str:
@@ -107,7 +109,8 @@ def with_file(
     """Write a run; return the report on the property that it concerns, with its file."""
     if reason := why_unwritten(run, file):
         return replace(report, run=run, unwritten=reason)
-    report = replace(report, run=run, trace=file, replay=replay_of(file, target))
+    again = replay_of(file, target, run.header.parameters)
+    report = replace(report, run=run, trace=file, replay=again)
     return replace(report, minimize=_minimize_of(run, file, target))
 
 
@@ -118,7 +121,7 @@ def _minimize_of(run: Trace, file: Path, target: str | None) -> str | None:
         return None
     if not shown_by_a_state(run) or end.deliveries <= _SHORT:
         return None
-    return command("minimize", file, target)
+    return command("minimize", file, target, run.header.parameters)
 
 
 def shown_by_a_state(run: Trace) -> bool:

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from worldline.loading import builtin
@@ -62,8 +63,18 @@ def is_program(word: str) -> bool:
     return word.removeprefix(builtin.PREFIX) in builtin.programs()
 
 
-def command(verb: str, place: StrPath, target: str | None) -> str:
+def command(
+    verb: str,
+    place: StrPath,
+    target: str | None,
+    parameters: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return the command line that takes a trace and, where it has to be said, a target.
+
+    Parameters
+    ----------
+    parameters
+        Those of the trace: it has those of them that a file may not ask for by itself.
 
     Examples
     --------
@@ -75,6 +86,10 @@ def command(verb: str, place: StrPath, target: str | None) -> str:
     file = os.fspath(place)
     targets = [] if target is None or _is_of_the_zoo(target) else words_of(target)
     words = [f"./{word}" if word[:1] == "-" else word for word in (file, *targets)]
+    most = _LARGEST if target is None or _is_of_the_zoo(target) else _MOST
+    for name, value in parameters.items():
+        if _is_large(value, most):
+            words += ["-p", f"{name}={value}"]
     return shlex.join(["worldline", verb, *words])
 
 
@@ -215,15 +230,20 @@ def _refuse_large(header: Header, given: Mapping[str, str], most: int) -> None:
     """Refuse a parameter that makes a system of which a few bytes take all memory."""
     for name in header.parameters.keys() - given.keys():
         value = header.parameters[name]
-        digits = re.sub(r"[^0-9]", "", value)
-        is_number = value.strip().strip("+-").replace("_", "").isdecimal()
-        is_large = len(digits) > 9 or int(digits or 0) > most
-        if value.count(",") >= most or (is_number and is_large):
+        if _is_large(value, most):
             shown = shorten(one_line(f"{name}={value}"), 60)
             raise UsageError(
                 f"the trace asks for -p {shown}, which is more than a file may ask for",
                 remedy=f"if it is meant: -p {shown}",
             )
+
+
+def _is_large(value: str, most: int) -> bool:
+    """Say whether a parameter is a number above the most, or a list of as many."""
+    digits = re.sub(r"[^0-9]", "", value)
+    is_number = value.strip().strip("+-").replace("_", "").isdecimal()
+    is_large = len(digits) > 9 or int(digits or 0) > most
+    return value.count(",") >= most or (is_number and is_large)
 
 
 def _is_of_the_zoo(target: str) -> bool:

@@ -139,7 +139,7 @@ def replay_trace(
             right, explanation, is_decided = judged_again
             if other := elsewhere(trace, system, reproduced=right):
                 right, explanation = False, f"{other}; {remedy(trace)}"
-    command = replay_of(Path(path), header.target)
+    command = replay_of(Path(path), header.target, header.parameters)
     verdict = None if end is None else _of_one_run(end)
     rows = _rows(trace, verdict, explanation, Path(path), command)
     replayed = Replayed(

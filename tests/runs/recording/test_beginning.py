@@ -111,9 +111,23 @@ def test_a_time_before_every_checkpoint_is_the_start_of_each_node():
     found = replay_recording(folder, system, since=0.5)
     whole = replay_recording(folder, system)
     assert (found.begins, found.network.as_declared) == (None, True)
+    assert "no node had written a checkpoint or begun anew by 0.5 s" in str(found)
+    assert "checkpoint" not in str(whole)
     assert found.expect_violated("b_hears_little").spans[0].time == (
         whole.expect_violated("b_hears_little").spans[0].time
     )
+
+
+@pytest.mark.parametrize("every", [None, 3.0])
+def test_a_time_behind_the_end_is_refused_with_and_without_checkpoints(
+    every: float | None,
+):
+    system = rounds.system(properties=[b_hears_little])
+    folder = record(Path("run"), system, seconds=30, rate=0.0, every=every)
+    with pytest.raises(
+        wl.UsageError, match=r"the recording ends after .*, before 99 s"
+    ):
+        replay_recording(folder, system, since=99.0)
 
 
 def test_a_node_that_was_killed_is_down_where_the_replay_begins():

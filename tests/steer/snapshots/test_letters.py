@@ -171,6 +171,16 @@ def test_a_checkpoint_that_is_too_large_is_refused():
         BYTES.pack(record, 0)
 
 
+def test_a_checkpoint_with_large_messages_is_refused_on_their_account():
+    talker, word = chatter.Talker(()), chatter.Word(10**150_000)
+    waiting = tuple((SYSTEM.ids[1], "", word) for _ in range(20))
+    record = MemberRecord(1, 1, freeze(talker), (), (), 0, waiting, {})
+    with pytest.raises(
+        ModelError, match="most of them are messages that are under way"
+    ):
+        BYTES.pack(record, 0)
+
+
 # --------------------------------------------------------------------------- strangers
 
 

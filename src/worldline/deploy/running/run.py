@@ -206,13 +206,16 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
     refusals = [RefusedEvent(**one) for one in told.get("refusals", ())]
     notes += _of_steering(plan, counts, unseen)
     is_whole = record is not None and not plan.options.node
+    given = {} if system.origin is None else dict(system.origin.parameters)
     return RunReport(
         system=system.name,
         target=target,
         recording=record,
         seconds=outcome.seconds,
         nodes=tuple(outcome.counts),
-        replay=replay_of(record, target) if is_whole and record is not None else None,
+        replay=replay_of(record, target, given)
+        if is_whole and record is not None
+        else None,
         error=None if error is None else str(error),
         mode=plan.options.mode,
         foreseen=tuple(told.get("predictions", ())),

@@ -110,5 +110,6 @@ def _run(subject: RoundsSubject, faults: FaultSet) -> Told:
             if failure:
                 break
     except ModelError as error:
-        return str(error), f"it fails: {error.what}"
-    return data, "\n".join(lines)
+        what = error.what
+        return str(error), lambda: f"it fails: {what}"
+    return data, lambda: "\n".join(lines)

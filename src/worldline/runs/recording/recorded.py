@@ -190,6 +190,14 @@ class ReplayedRecording(BaseReport):
         if self.divergence is not None or self.verdict is Verdict.VIOLATED:
             raise PropertyFailed(self.told(), self)
 
+    @property
+    def spanned(self) -> str:
+        """Which steps the trace has, in words."""
+        first, last = self.window or (1, 0)
+        if last < first:
+            return "no step but starts"
+        return f"steps {first:,} to {last:,}"
+
     def to_json(self) -> dict[str, Any]:
         """Return the replay as one JSON object."""
         return {
@@ -277,11 +285,10 @@ class ReplayedRecording(BaseReport):
     def _trace_lines(self) -> list[str]:
         lines = []
         if self.file is not None and self.window is not None:
-            first, last = self.window
             then = (
                 "" if self.offset is None else f"; its step 1 is step {self.offset:,}"
             )
-            lines.append(f"trace  {self.file} (steps {first:,} to {last:,}{then})")
+            lines.append(f"trace  {self.file} ({self.spanned}{then})")
             if self.debug is not None:
                 lines.append(f"debug  {self.debug}")
         elif self.no_trace:

@@ -48,6 +48,11 @@ _SAMPLE = 500
 
 _ASK = "ask for some with --window FIRST:LAST"
 
+_EARLIER = (
+    "no node had written a checkpoint or begun anew by {since:g} s, so the run is judged from "
+    "its start on; worldline run --every SECONDS has them written"
+)
+
 _UNSAID = (
     "a program made the system that was recorded, and nothing says with which parameters: "
     "if not with the defaults, give them with -p NAME=VALUE"
@@ -172,6 +177,7 @@ class Replaying:
         self._prop = prop
         self._judges, self._traces = judges, traces
         self._notes: tuple[str, ...] = ()
+        self._given = {} if system.origin is None else dict(system.origin.parameters)
         self._system = system
         if predicates is not None:
             self._system, self._notes = with_predicates(system, predicates)
@@ -210,7 +216,7 @@ class Replaying:
             properties=rows,
             seconds=run.seconds,
             seed=None,
-            notes=self._notes,
+            notes=(*self._notes, *self._begun_earlier(run)),
             recording=self._folder,
             target=self._target,
             begins=run.begins,
@@ -234,11 +240,18 @@ class Replaying:
             window=None,
         )
 
+    def _begun_earlier(self, run: RecordedRun) -> tuple[str, ...]:
+        """Say so if it begins earlier than was asked for, as there is no later place."""
+        since = self._since
+        if not since or run.begins is not None or not run.stepping.is_begun:
+            return ()
+        return (_EARLIER.format(since=since),)
+
     def _command(self) -> str:
         """Return the command that replays it again, or the call if none can."""
         if self._target is None:
             return call(self._folder, None, self._predicates)
-        again = command("replay", self._folder, self._target)
+        again = command("replay", self._folder, self._target, self._given)
         if self._predicates is not None:
             again = with_file(again, self._predicates)
         return again if self._since is None else f"{again} --from {self._since:.15g}"
@@ -275,7 +288,7 @@ class Replaying:
             return replace(report, no_trace=why)
         debug = None  # no command line can load what a program made
         if self._target is not None:
-            debug = command("debug", file, self._target)
+            debug = command("debug", file, self._target, self._given)
             if self._predicates is not None:
                 debug = with_file(debug, self._predicates)
         window = max(1, steps[0].number), steps[-1].number

@@ -37,6 +37,7 @@ from worldline.runs.recording.survey import SendName
 from worldline.runs.recording.timers import RecordedTimers, check_timers, compare_timers
 from worldline.trace.journal.checkpoints import NodeCheckpoint
 from worldline.trace.journal.frames import NamedFrame
+from worldline.trace.journal.records import ENDED
 from worldline.worlds.companions import Instead
 from worldline.worlds.dry_run import DryRuns, is_noop
 
@@ -266,6 +267,8 @@ class Rerunning:
         """Let a node stop."""
         self._dying.discard(index)
         self._left.discard(index)
+        if self._world.hidden[index].status is not Status.UP:
+            return  # its start ended it
         self._steps.allowed.crash(index)
         self._steps.happen(index, Event(Kind.CRASH, self._system.ids[index]))
         self._steps.lose_for(index)
@@ -279,10 +282,15 @@ class Rerunning:
         """Let an event not happen that its host blocked, or undid: nothing of it is left.
 
         A message is lost. A timer stays set, a call waits, of an error nobody hears; on
-        a connection that breaks instead there are errors of their own.
+        a connection that breaks instead there are errors of their own. A start that ends
+        its node is as if it had not been.
         """
         index = one.node
-        if one.kind is Kind.START:
+        if one.kind is Kind.START and one.notes.how == ENDED:
+            self._left.discard(index)
+            if self._world.hidden[index].status is Status.UP:
+                self._die(index)
+        elif one.kind is Kind.START:
             raise Unlike("what became of it", one.notes.fate, "a start always happens")
         if one.kind is Kind.TIMER:
             timers = self._world.hidden[index].timers
@@ -301,6 +309,8 @@ class Rerunning:
         self._compare(letter, index, frame)
         self._take_off(letter, name, index)
         envelope, why = letter.envelope, f"a companion {_UNDONE[notes.fate]} it"
+        if notes.how == ENDED:
+            why = "its node ended instead"
         steps.drops += 1
         if steps.allowed.lose(index, envelope):
             steps.happen(index, concerning(Kind.DROP, me, envelope), why)

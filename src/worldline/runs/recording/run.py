@@ -244,13 +244,13 @@ class RecordedRun:
     def _begin(self, now: float) -> None:
         """Judge from here on, if all have begun before a moment that is not too early."""
         steps, since = self.stepping, self._since
-        if steps.is_begun or now < since or not self._rerunning.has_begun:
-            return
         if now == math.inf and since > steps.now:
             raise UsageError(
                 f"the recording ends after {steps.now:,.3f} s, before {since:g} s",
                 remedy="begin earlier",
             )
+        if steps.is_begun or now < since or not self._rerunning.has_begun:
+            return
         steps.now = max(steps.now, since)
         steps.begin()
 

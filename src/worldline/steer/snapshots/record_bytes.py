@@ -40,6 +40,12 @@ _parts = unpacker(tuple[Any, Raw, Any, Any, Any, Any, list[Raw]])
 """Returns the parts of a checkpoint, of which its fields and each channel are not looked
 into: mostly they are spelt as the last time."""
 
+_ADVICE = (
+    "leave out large fields that properties need not read, wl.field(checkpoint=False)",
+    "most of them are messages that are under way or wait; send smaller ones, or fewer",
+)
+"""What to do about fields that are too large, and about messages."""
+
 _CHANNEL = 9
 
 
@@ -93,10 +99,10 @@ class RecordBytes:
             ]
         )
         if len(body) > LARGEST:
+            are_messages = 2 * len(bytes(spelt[1])) < len(body)
             raise ModelError(
                 f"a checkpoint of {self._system.ids[index]} has {len(body):,} bytes",
-                remedy=f"it may have {LARGEST:,}: leave out large fields that properties "
-                "need not read, wl.field(checkpoint=False)",
+                remedy=f"it may have {LARGEST:,}: {_ADVICE[are_messages]}",
             )
         return body
 

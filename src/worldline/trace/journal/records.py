@@ -119,9 +119,9 @@ class FateRecord(NamedTuple):
     ----------
     what
         ``unhandled``, ``waits`` (it is tried again later), ``blocked`` (a companion kept
-        it from happening) or ``undone`` (a companion took it back).
+        it from happening) or ``undone`` (a companion took it back, or its node did).
     how
-        For the last two, what happened in its place.
+        For the last two, what happened in its place: see `Instead`, or `ENDED`.
     """
 
     event: int
@@ -216,6 +216,10 @@ _PLAIN = frozenset(_KINDS) - {StartedRecord, FiredRecord, CalledRecord, DeltaRec
 
 _ticks: dict[FiredRecord, bytes] = {}
 """Turns of one timer without a payload, as they are packed: as many as systems have timers."""
+
+ENDED = "ended"
+"""What happened in the place of an event of which something could not be carried, be it a
+message that is too large: its node ended."""
 
 FATES = ("unhandled", "waits", "blocked", "undone")
 ERRORS = ("lost", "unreachable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from worldline.engine.tables import Leaf
@@ -19,8 +19,9 @@ from worldline.worlds.dry_run import DryRun, DryRuns, QueryPath, is_no_transitio
 from worldline.worlds.purity.sample import RememberedExecution
 from worldline.worlds.tabulated import TabulatedWorld
 
-Told = tuple[Any, str]
-"""What came of something: as data to compare, and in words."""
+Told = tuple[Any, Callable[[], str]]
+"""What came of something: as data to compare, and in words where somebody asks for them, as
+those of a large field take far longer than to compare it."""
 
 
 @final
@@ -99,7 +100,7 @@ class Again:
             frozen = cell.freeze()
         except ModelError as error:
             return _refused(error)
-        return frozen, spelt(cell.value)
+        return frozen, lambda: spelt(cell.value)
 
     def _at_first(self, query: Query) -> int:
         full = query[0] == "full" and query[2] >= (self._system.network.buffer or 0)
@@ -137,12 +138,15 @@ def _refusing(event: Event) -> Any:
 
 def _refused(error: ModelError) -> Told:
     said = error.second if isinstance(error, Nondeterminism) else f"fails: {error.what}"
-    return str(error), f"it {said}"
+    return str(error), lambda: f"it {said}"
 
 
 def told(outcomes: list[Told]) -> Told:
     """Return several outcomes as one."""
-    said = "; ".join(text for _, text in outcomes) or "nothing"
+
+    def said() -> str:
+        return "; ".join(text() for _, text in outcomes) or "nothing"
+
     return [data for data, _ in outcomes], said
 
 
@@ -150,8 +154,12 @@ def _seen(
     path: QueryPath, local: Frozen, outcome: Outcome, projected: list[Any]
 ) -> Told:
     data = (list(path), local, freeze(outcome), projected)
+    return data, lambda: _in_words(local, outcome, projected)
+
+
+def _in_words(local: Frozen, outcome: Outcome, projected: list[Any]) -> str:
     if outcome.failure is not None:
-        return data, f"failed with {outcome.failure}"
+        return f"failed with {outcome.failure}"
     sends = ", ".join(f"{spelt(sent.message)} to {sent.dst}" for sent in outcome.sends)
     fields = ", ".join(map(spelt, local[1:]))
     text = f"{local[0].__name__}({fields}) and sent {sends or 'nothing'}"
@@ -159,4 +167,4 @@ def _seen(
         text += f" and logged {', '.join(map(spelt, outcome.log))}"
     if projected:
         text += f" and showed observers {', '.join(spelt(s) for _, s in projected)}"
-    return data, text
+    return text

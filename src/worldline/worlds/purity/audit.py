@@ -166,13 +166,13 @@ def compare(trialled: list[Trialled], scrambler: Scrambler) -> None:
             other = next((s for s in seen if s[0] != seen[0][0]), None)
             if other is not None:
                 where = f"{one.what}, which {_culprit(one, scrambler)},"
-                raise Nondeterminism(where, *_apart(seen[0][1], other[1]))
+                raise Nondeterminism(where, *_apart(seen[0][1](), other[1]()))
     for one in trialled:
         before = one.again() if one.before is None else one.before
         for _ in range(1 + _MOST_REPEATS // len(trialled)):
             now = one.again()
             if before[0] != now[0]:
-                raise Nondeterminism(one.what, *_apart(before[1], now[1]))
+                raise Nondeterminism(one.what, *_apart(before[1](), now[1]()))
 
 
 def _looking(
@@ -232,7 +232,8 @@ def _folded(world: TabulatedWorld, again: Again) -> list[Trialled]:
                 if values[value] == NO_VALUE:
                     continue
                 fold = functools.partial(again.fold, column, value, table.operation)
-                before = values[after], spelt(thaw(values[after]))
+                kept = values[after]
+                before = kept, functools.partial(_thawed, kept)
                 what = f"the fold of observer {observer.name!r}"
                 folds.append(Trialled(what, fold, before))
     return folds[:: max(1, len(folds) // _MOST_FOLDS)]
@@ -274,4 +275,8 @@ def _judge(world: TabulatedWorld, one: Evaluations, row: Row) -> Told:
 
 
 def _said(verdict: StateVerdict | str) -> Told:
-    return verdict, f"said {verdict}"
+    return verdict, lambda: f"said {verdict}"
+
+
+def _thawed(kept: Any) -> str:
+    return spelt(thaw(kept))
