@@ -118,9 +118,9 @@ def _restored(folder: Path, codec: Codec, kind: NodeType, torn: int) -> Restored
 
 
 def _fold_tail(folder: Path) -> int:
-    """Write what a tail has into its segment, and remove it; return how many bytes of it are lost.
+    """Write what a tail has into its segment; return how many bytes of it are lost.
 
-    A process may end within it at any time: whoever does it again comes to the same. Where
+    It is removed then. A process may end within it at any time: whoever does it again comes to the same. Where
     the header of the segment is damaged, nobody can say what is whole, and the tail stays:
     it is needed once what was there is put back.
 

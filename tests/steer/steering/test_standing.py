@@ -242,3 +242,12 @@ def test_a_property_of_several_nodes_may_look_at_who_is_absent() -> None:
         standing.take(forecast(9.0, found, absent=absent[1:]))
         standing.take(forecast(10.0, absent=("a stranger",)))
         assert (standing.blocking(grab(SECOND), 11.0) is OTHER) is stands
+
+
+def test_a_path_that_is_handed_again_and_again_is_one_reason() -> None:
+    standing = StandingFilters(20.0)
+    for second in range(50):
+        known = forecast(float(second), foreseen("one", ONE), is_known=True)
+        assert standing.take(known) == (second == 0)
+    assert len(standing._reasons) == 1
+    assert standing.blocking(grab(FIRST), 69.0) is ONE

@@ -71,17 +71,14 @@ class StandingFilters:
         time, is_known = forecast.snapshot.time, forecast.is_known
         absent = frozenset(forecast.absent)
         before = () if not is_known else self._filters
+        new = [_Reason(one, time, is_known, absent) for one in forecast.findings]
         self._ages.begin(time)
-        self._rest_on(
-            (
-                *(
-                    one
-                    for one in self._reasons
-                    if is_known or self._outlasts(one, forecast)
-                ),
-                *(_Reason(one, time, is_known, absent) for one in forecast.findings),
-            )
-        )
+        if is_known:
+            # Others hand the same path again and again: it is one reason, the latest.
+            kept = [one for one in self._reasons if not _is_among(one, new)]
+        else:
+            kept = [one for one in self._reasons if self._outlasts(one, forecast)]
+        self._rest_on((*kept, *new))
         return len({*forecast.filters} - {*before})
 
     def begin(self, time: float) -> None:
@@ -169,3 +166,10 @@ class StandingFilters:
 
 def _filters(reasons: Iterable[_Reason]) -> tuple[EventFilter, ...]:
     return tuple(dict.fromkeys(each for one in reasons for each in one.finding.filters))
+
+
+def _is_among(reason: _Reason, new: Iterable[_Reason]) -> bool:
+    """Say whether a known path has led to the same again, from no earlier snapshot."""
+    return reason.is_known and any(
+        one.finding == reason.finding and one.time >= reason.time for one in new
+    )
