@@ -35,7 +35,7 @@ from benchmarks.steering_churn import LATENCY, NODES, PROBE_S, Churn
 
 from worldline.model.data.canonical import CanonicalSet
 from worldline.model.data.identity import NodeId
-from worldline.model.data.settling import settle_fields
+from worldline.model.data.parting import settle_fields
 from worldline.model.events import Event
 from worldline.model.semantics.execute import make_context, perform
 from worldline.model.semantics.hidden import PendingTimer

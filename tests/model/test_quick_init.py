@@ -66,13 +66,13 @@ class Named:
 
 
 def test_what_it_is_given_is_held_and_settled():
-    said = SaidMore(1, more={2, 1}, fields=(frozenset({3}),))
+    said = SaidMore(1, more=frozenset({2, 1}), fields=(frozenset({3}),))
     assert _is_quick(Said)
     assert _is_quick(SaidMore)
     assert (said.type, said.name) == (1, "x")
     assert type(said.fields[0]) is CanonicalFrozenset
-    assert type(said.more) is not set
-    assert said == SaidMore(1, "x", (frozenset({3}),), {1, 2})
+    assert type(said.more) is CanonicalFrozenset
+    assert said == SaidMore(1, "x", (frozenset({3}),), frozenset({1, 2}))
     with pytest.raises(dataclasses.FrozenInstanceError):
         said.type = 2  # type: ignore[misc]
 
@@ -96,9 +96,39 @@ def test_what_a_class_does_itself_stays():
         with pytest.raises(ValueError, match="nothing"):
             cls(0)
     assert Doubled(2).value == 4
-    assert Made({1}).at == 0.0
-    for made in (Checked({1}), CheckedToo({1}), Made({1}), Named(value={1})):
-        assert type(made.value) is not set
+    ones = frozenset({1})
+    assert Made(ones).at == 0.0
+    for made in (Checked(ones), CheckedToo(ones), Made(ones), Named(value=ones)):
+        assert type(made.value) is CanonicalFrozenset
+
+
+@dataclasses.dataclass
+class Entry:
+    """A record that can change."""
+
+    number: int = 0
+
+
+@pytest.mark.parametrize("cls", [SaidMore, Checked, CheckedToo, Made, Named])
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ([1], "list"),
+        ({1}, "set"),
+        ({1: 2}, "dict"),
+        ((1, ([2],)), "list"),
+        (Entry(), "Entry"),
+        ((Entry(),), "Entry"),
+    ],
+)
+def test_a_message_with_something_that_can_change_is_refused_when_it_is_made(
+    cls: Any, value: Any, name: str
+):
+    field = "more" if cls is SaidMore else "value"
+    given = {"type": 1, "more": value} if cls is SaidMore else {"value": value}
+    said = f"^message {cls.__name__}: field '{field}' holds a {name}"
+    with pytest.raises(wl.ModelError, match=said):
+        cls(**given)
 
 
 class Noted:

@@ -10,7 +10,7 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.door import HostDoor
 from worldline.deploy.turn import PresentTurn
 from worldline.deploy.wire import Wire
-from worldline.model.data.settling import settle_fields
+from worldline.model.data.parting import settle_fields
 from worldline.model.errors import ModelError
 from worldline.model.semantics.execute import Result
 from worldline.model.semantics.hidden import PendingTimer

@@ -10,8 +10,9 @@ from typing import Any, Protocol, final
 
 from worldline.deploy.state import StateCopy
 from worldline.model.data.identity import NodeId
+from worldline.model.data.immutable import immutable
 from worldline.model.data.values import freeze, thaw
-from worldline.model.errors import UsageError, WorldlineError
+from worldline.model.errors import ModelError, UsageError, WorldlineError
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.node import NodeType
@@ -57,7 +58,7 @@ def checked_call(
     Raises
     ------
     UsageError
-        If there is no such call, or it does not take the arguments.
+        If there is no such call, it does not take the arguments, or one can be changed.
     """
     name = handler if isinstance(handler, str) else handler.__name__
     known = kind.calls.get(name)
@@ -72,6 +73,11 @@ def checked_call(
             f"{kind.cls.__name__}.{name} does not take {spelt(arguments)}",
             remedy="give what its parameters are annotated with",
         )
+    try:
+        for argument in given:
+            immutable(argument, f"what {kind.cls.__name__}.{name} is given", "it")
+    except ModelError as error:
+        raise UsageError(error.what, remedy=error.remedy) from None
     return name, given
 
 

@@ -12,6 +12,7 @@ from typing import Any, Never, Protocol, TypeVar, final
 
 from worldline.model.annotations import check_type
 from worldline.model.data.identity import NodeId
+from worldline.model.data.immutable import immutable
 from worldline.model.data.settling import settled
 from worldline.model.data.time import EPOCH, Time
 from worldline.model.errors import ModelError
@@ -366,14 +367,13 @@ class Context:
             what = f"{self._where()}: a timer"
             remedy = "give the payload that the handler is annotated with"
             check_type(handler.function, parameter.name, payload, what, remedy)
-            return payload
-        if parameter.default is not parameter.empty:
-            return parameter.default
-        raise ModelError(
-            f"{self._where()} gives the timer {handler.name} no payload, and its "
-            f"handler takes one: {parameter.name}",
-            remedy=f"write the payload behind {handler.name}; it may be None",
-        )
+        elif (payload := parameter.default) is parameter.empty:
+            raise ModelError(
+                f"{self._where()} gives the timer {handler.name} no payload, and its "
+                f"handler takes one: {parameter.name}",
+                remedy=f"write the payload behind {handler.name}; it may be None",
+            )
+        return immutable(payload, f"{self._where()}: the timer {handler.name}", "it")
 
     def _delay(self, after: Any) -> float:
         number = isinstance(after, int | float) and not isinstance(after, bool)

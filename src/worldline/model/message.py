@@ -16,9 +16,11 @@ from typing import (
     overload,
 )
 
-from worldline.model.data.content import DICT, LIST, SET, Frozen, Sealed
+from worldline.model.data.changing import sort_of
+from worldline.model.data.content import DICT, LIST, SET, Frozen, Sealed, Tag
 from worldline.model.data.identity import NodeId
-from worldline.model.data.settling import as_it_is, register_settler, settle_fields
+from worldline.model.data.immutable import mutable
+from worldline.model.data.settling import AS_THEY_ARE, as_it_is, register_settler
 from worldline.model.data.values import (
     freeze,
     record_freezer,
@@ -30,13 +32,13 @@ from worldline.model.data.values import (
 from worldline.model.drawn import OneOf
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_node, refuse_node
-from worldline.model.quick_init import give_quick_init
+from worldline.model.quick_init import give_quick_init, settled_field
 from worldline.model.usercode.user_errors import spelt
 
 C = TypeVar("C")
 
 _MUTABLE = re.compile(r"\b(list|set|dict|List|Set|Dict|bytearray|deque|defaultdict)\b")
-_MUTABLE_TAGS = {LIST: "list", SET: "set", DICT: "dict"}
+_MUTABLE_TAGS = frozenset({LIST, SET, DICT})
 _ONLY_SETTLES = "__worldline_only_settles__"
 _REMEDY = "use a tuple, a frozenset or wl.FrozenMap: a message is shared, never copied"
 
@@ -123,7 +125,11 @@ def _settle_when_made(cls: type[Any]) -> None:
     def __post_init__(self: Any, *init_only: Any) -> None:
         if then is not None:
             then(self, *init_only)
-        settle_fields(self.__dict__)
+        fields = self.__dict__
+        if AS_THEY_ARE.issuperset(map(type, fields.values())):
+            return  # as most are
+        for name, value in fields.items():
+            fields[name] = settled_field(self, name, value)
 
     if is_simple:
         setattr(__post_init__, _ONLY_SETTLES, True)
@@ -171,22 +177,27 @@ def _register(cls: type[Any]) -> None:
 
 
 def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:
-    kind = _MUTABLE_TAGS.get(frozen[0])
-    if kind is not None:
+    tag = frozen[0]
+    if type(tag) is Tag:
+        if tag in _MUTABLE_TAGS:
+            raise mutable(tag, _field(cls, name), "a message")
+    elif is_node(tag):
+        refuse_node(_field(cls, name), tag)
+    elif tag is OneOf:
         raise ModelError(
-            f"message {cls.__name__}: field {name!r} holds a {kind}", remedy=_REMEDY
-        )
-    if is_node(frozen[0]):
-        refuse_node(f"message {cls.__name__}: field {name!r}", frozen[0])
-    if frozen[0] is OneOf:
-        raise ModelError(
-            f"message {cls.__name__}: field {name!r} holds {thaw(frozen)!r}, which only "
-            "a call of the workload draws from",
+            f"{_field(cls, name)} holds {thaw(frozen)!r}, which only a call of the "
+            "workload draws from",
             remedy="let the handler choose: ctx.choose([...])",
         )
+    elif sort_of(tag) is not None:
+        raise mutable(tag, _field(cls, name), "a message")
     for item in frozen[1:]:
         if type(item) is tuple:
             _refuse_mutable(cls, name, item)
+
+
+def _field(cls: type, name: str) -> str:
+    return f"message {cls.__name__}: field {name!r}"
 
 
 class Envelope(Sealed):

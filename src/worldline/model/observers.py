@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
+from worldline.model.data.parting import settle_fields
 from worldline.model.data.settling import settled
 from worldline.model.data.values import freeze, thaw, thaw_shared
 from worldline.model.errors import ModelError
@@ -192,9 +193,10 @@ class Record:
     def fold(self, projected: Frozen) -> None:
         """Fold in what a step was projected to, frozen."""
         observer, seen = self.observer, thaw_shared(projected)
-        self.value = settled(
-            _answered(observer.name, "fold", observer.fold, self.value, seen)
-        )
+        made = _answered(observer.name, "fold", observer.fold, self.value, seen)
+        held = {"value": made}
+        settle_fields(held)
+        self.value = held["value"]
 
     def verdict(self) -> bool:
         """Return what the observer decides about its value.

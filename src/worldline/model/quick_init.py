@@ -10,13 +10,39 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from worldline.model.data.settling import settled
+from worldline.model.data.immutable import immutable
+from worldline.model.data.settling import AS_THEY_ARE, COLLECTIONS, met, settled
 from worldline.model.data.values import ITSELF
+from worldline.model.fields import is_node, refuse_node
+
+
+def settled_field(message: Any, name: str, value: Any) -> Any:
+    """Return what a message holds in a field, settled.
+
+    Raises
+    ------
+    ModelError
+        If it can be changed.
+    """
+    kind = type(value)
+    if kind in AS_THEY_ARE:
+        return value
+    met.places = (
+        0  # as `settled_for_good` does, in fewer calls: a message is made for each send
+    )
+    fresh = settled(value)
+    if met.places or kind in COLLECTIONS:
+        what = f"message {type(message).__name__}: field {name!r}"
+        if is_node(kind):
+            refuse_node(what, kind)
+        immutable(value, what, "a message")
+    return fresh
+
 
 _SPACE: dict[str, Any] = {
     "_worldline_kind": type,
     "_worldline_itself": ITSELF,
-    "_worldline_settled": settled,
+    "_worldline_settled": settled_field,
     "_worldline_put": object.__setattr__,
 }
 
@@ -48,7 +74,7 @@ def give_quick_init(cls: type[Any]) -> None:
     for name in names:
         lines += (
             f" if _worldline_kind({name}) not in _worldline_itself:",
-            f"  {name} = _worldline_settled({name})",
+            f"  {name} = _worldline_settled(_worldline_self, {name!r}, {name})",
             f" _worldline_put(_worldline_self, {name!r}, {name})",
         )
     space = dict(_SPACE)

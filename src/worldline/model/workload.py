@@ -14,6 +14,7 @@ from worldline.model.annotations import bound_arguments
 from worldline.model.arguments import check_node, named, node_list
 from worldline.model.data.content import Frozen, order_key
 from worldline.model.data.identity import NodeId
+from worldline.model.data.immutable import immutable
 from worldline.model.data.settling import settled
 from worldline.model.data.values import freeze
 from worldline.model.drawn import check_drawn
@@ -140,6 +141,8 @@ def invoke(
     what = f"wl.invoke({function.__qualname__}, ...)"
     check_drawn([*arguments, *by_name.values()], what)
     bound = bound_arguments(function, arguments, by_name, what, remedy)
+    for argument in bound:
+        immutable(argument, f"what {what} is given", "it")
     return Invocation(function.__name__, bound, function.__qualname__)
 
 

@@ -167,7 +167,7 @@ def decode(value: Json, classes: Classes) -> Any:
         if tag == "$is":
             return _decode_record(value, classes)
         return _DECODERS[tag](value[tag], classes)
-    except TypeError as error:
+    except (TypeError, ModelError) as error:
         raise InputError(
             f"{shorten(show(value), 60)} cannot be a value: {error}"
         ) from None

@@ -18,7 +18,8 @@ from typing import Any, TypeAlias, final
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
-from worldline.model.data.settling import AS_THEY_ARE, settle_fields
+from worldline.model.data.parting import settle_fields
+from worldline.model.data.settling import AS_THEY_ARE
 from worldline.model.data.values import freeze
 from worldline.model.events import Event
 from worldline.model.instruments import Instruments

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, final
 
 from worldline.model.absent import NO_VALUE, absent_in, is_partial, restored_cell
-from worldline.model.data.settling import settle_fields
+from worldline.model.data.parting import settle_fields
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Schedule

@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.identity import NodeId
-from worldline.model.data.settling import settled
+from worldline.model.data.parting import part
+from worldline.model.data.settling import met, settled
 from worldline.model.data.values import ITSELF
 from worldline.model.node import Handler, NodeType
 from worldline.worlds.comparing import (
@@ -186,6 +187,7 @@ class Before:
     def _renew(self, handler: Handler | None, changed: Collection[str]) -> None:
         fields, places, moving = self._node.__dict__, self._places, self._moving
         are_plain = True
+        met.places = 0
         for name in changed:
             value = fields[name]
             if type(value) in ITSELF:
@@ -204,6 +206,9 @@ class Before:
                 value = fields[name] = settled(value)
             are_plain = False
             self._keep(name, value)
+        if met.places:
+            for name in part(fields):
+                self._keep(name, fields[name])
         if self._moved:
             for name in self._moved:
                 self._known[places[name]] = fields[name]

@@ -14,8 +14,10 @@ from operator import is_
 from typing import Any, TypeVar, final
 
 from worldline.model.data.content import DICT, FROZENSET, MAP, SET, order_key
+from worldline.model.data.immutable import immutable
 from worldline.model.data.settling import (
     AS_THEY_ARE,
+    COLLECTIONS,
     all_settled,
     as_it_is,
     register_settler,
@@ -112,9 +114,7 @@ class CanonicalFrozenset(frozenset[T]):
             return NotImplemented
         return self.symmetric_difference(other)
 
-    __ror__ = __or__
-    __rand__ = __and__
-    __rxor__ = __xor__
+    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
 
     def __rsub__(self, other: Any) -> Any:
         if not isinstance(other, AbstractSet):
@@ -169,9 +169,7 @@ class CanonicalSet(set[T]):
     def __xor__(self, other: AbstractSet[Any]) -> CanonicalSet[Any]:
         return self.symmetric_difference(other)
 
-    __ror__ = __or__
-    __rand__ = __and__
-    __rxor__ = __xor__
+    __ror__, __rand__, __rxor__ = __or__, __and__, __xor__
 
     def __rsub__(self, other: AbstractSet[T]) -> CanonicalSet[T]:
         return CanonicalSet(set(other).difference(self))
@@ -301,9 +299,9 @@ class FrozenMap(Mapping[K, V]):
     __slots__ = ("_items",)
 
     def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
-        plain = dict(items)
         self._items: dict[K, V] = {
-            settled(key): settled(value) for key, value in plain.items()
+            settled(key): immutable(value, "a FrozenMap", "it")
+            for key, value in dict(items).items()
         }
 
     def __getitem__(self, key: K) -> V:
@@ -380,10 +378,10 @@ def _thaw_dict(frozen: tuple[Any, ...]) -> CanonicalDict[Any, Any]:
     return fresh
 
 
+COLLECTIONS.update((CanonicalSet, CanonicalDict))
 register_type(CanonicalSet, lambda value: freeze_set(SET, set.__iter__(value)))
 register_type(
-    CanonicalFrozenset,
-    lambda value: freeze_set(FROZENSET, frozenset.__iter__(value)),
+    CanonicalFrozenset, lambda value: freeze_set(FROZENSET, frozenset.__iter__(value))
 )
 register_type(CanonicalDict, lambda value: freeze_mapping(DICT, dict.items(value)))
 register_type(FrozenMap, lambda value: freeze_mapping(MAP, value._items.items()))

@@ -21,6 +21,43 @@ from worldline.model.data.values import ITSELF
 Settler = Callable[[Any], Any]
 
 
+class Mutable(Exception):
+    """A value that is kept or travels holds something that can change.
+
+    Attributes
+    ----------
+    culprit
+        What that is.
+    """
+
+    def __init__(self, culprit: Any) -> None:
+        super().__init__(culprit)
+        self.culprit = culprit
+
+
+class _Met:
+    """What was met on the way through values that can change where nobody looks.
+
+    Attributes
+    ----------
+    places
+        One for each mutable record, and two for each collection that a list, a tuple or a
+        record holds: with two or more, something may stand in two places. A collection in a
+        field or a dict was copied when it was stored.
+    culprit
+        The last that was met.
+    """
+
+    __slots__ = ("culprit", "places")
+
+    def __init__(self) -> None:
+        self.places = 0
+        self.culprit: Any = None
+
+
+met = _Met()
+
+
 def settled(value: Any) -> Any:
     """Return `value` with every set, frozenset and dict in it canonical.
 
@@ -47,10 +84,32 @@ def all_settled(values: Iterable[Any]) -> list[Any]:
     items = list(values)
     if AS_THEY_ARE.issuperset(map(type, items)):
         return items
+    if not COLLECTIONS.isdisjoint(map(type, items)):
+        _note_collections(items)
     return list(map(settled, items))
 
 
-def settle_fields(values: dict[str, Any]) -> None:
+def settled_for_good(value: Any) -> Any:
+    """Return `value` settled, if nothing in it can change.
+
+    Raises
+    ------
+    Mutable
+        If something can.
+    """
+    kind = type(value)
+    if kind in AS_THEY_ARE:
+        return value
+    if kind in COLLECTIONS:
+        raise Mutable(value)
+    met.places = 0
+    fresh = settled(value)
+    if met.places:
+        raise Mutable(met.culprit)
+    return fresh
+
+
+def settle_each(values: dict[str, Any]) -> None:
     """Settle in place the fields of a live object, as a handler has left them."""
     # After each event and for each message, so most values are looked at in place; a
     # loop of Python's takes half the time of a set that is asked for all at once.
@@ -80,14 +139,21 @@ def as_it_is(value: Any) -> Any:
 
 def settle_live(value: Any) -> Any:
     """Settle a live object, such as a part of a node, in place."""
-    settle_fields(value.__dict__)
+    settle_each(value.__dict__)
     return value
+
+
+def _note_collections(items: Iterable[Any]) -> None:
+    for item in items:
+        if type(item) in COLLECTIONS:
+            met.places += 2
+            met.culprit = item
 
 
 def _settle_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
     if AS_THEY_ARE.issuperset(map(type, value)):
         return value
-    items = list(map(settled, value))
+    items = all_settled(value)
     return value if all(map(is_, items, value)) else tuple(items)
 
 
@@ -105,14 +171,16 @@ def _settle_record(value: Any) -> Any:
     if names is None:
         names = _names[kind] = tuple(field.name for field in dataclasses.fields(kind))
     before = [getattr(value, name) for name in names]
+    is_frozen = kind.__dataclass_params__.frozen
+    if not is_frozen:
+        met.places += 1
+        met.culprit = value
     if AS_THEY_ARE.issuperset(map(type, before)):
         return value
-    fields = list(map(settled, before))
+    fields = all_settled(before)
     if all(map(is_, fields, before)):
         return value
-    fresh = value
-    if kind.__dataclass_params__.frozen:
-        fresh = object.__new__(kind)
+    fresh = object.__new__(kind) if is_frozen else value
     for name, item in zip(names, fields, strict=True):
         object.__setattr__(fresh, name, item)
     return fresh
@@ -120,6 +188,9 @@ def _settle_record(value: Any) -> Any:
 
 _names: dict[type, tuple[str, ...]] = {}
 """The fields of the dataclasses that were met so far."""
+
+COLLECTIONS: set[type] = {list, set, dict}
+"""Classes of collections that can change."""
 
 AS_THEY_ARE: set[type] = {bool, float, *ITSELF}
 """Classes of which no instance has to be settled, as far as they have been met."""

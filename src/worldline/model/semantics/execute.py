@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from worldline.model.context import Context, Door, unknown_message
+from worldline.model.data.parting import copied
 from worldline.model.drawn import OneOf, alternatives, is_drawn
 from worldline.model.errors import name_of
 from worldline.model.events import Event
@@ -226,7 +227,7 @@ def _perform(
         if returned is Result.UNHANDLED:
             return returned
         check_ran(returned, handler_name(kind, event))
-        door.answer = returned
+        door.answer = copied(returned)
     return Result.HANDLED
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from worldline.model.context import Context, Door
+from worldline.model.data.parting import copied
 from worldline.model.node import Handler, NodeType
 from worldline.model.semantics.execute import Failure, Result, failure_of, name_at
 from worldline.model.usercode.activity import activity
@@ -47,7 +48,7 @@ def run_plain(
             kind.check_fields(node, name_at(kind, handler.name))
         if returned is not None:
             check_ran(returned, name_at(kind, handler.name))
-            door.answer = returned
+            door.answer = copied(returned)
         if activity.stop is not None:
             raise activity.stop
     except BaseException as error:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.unfreezable import Unfreezable
-from worldline.model.data.values import ITSELF, freeze, freeze_all
+from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import defined_at, yes_or_no
@@ -36,18 +35,18 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     Raises
     ------
     ModelError
-        If it is no bool, or the guard changes what it is given or reads a ghost field.
+        If it is no bool, or the guard changes its node or reads a ghost field.
     """
     if guard is None:
         return True
-    before = _frozen(service, arguments) if _is_watched(guard) else None
+    before = _frozen(service) if _is_watched(guard) else None
     activity.guard = name
     try:
         answer = guard(service, *arguments)
     finally:
         activity.guard = ""
     if before is not None:
-        after = _frozen(service, arguments)
+        after = _frozen(service)
         if after != before:
             raise _changed(guard, name, service, before, after)
     if answer is True or answer is False:
@@ -55,12 +54,10 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     return yes_or_no(answer, guard, f"the guard of {name}")
 
 
-def _frozen(service: Any, arguments: tuple[Any, ...]) -> Sequence[Frozen] | None:
-    """Freeze what a guard is given; None if that is impossible, as others will tell."""
+def _frozen(service: Any) -> Any:
+    """Freeze what a guard looks at; None if that is impossible, as others will tell."""
     try:
-        if ITSELF.issuperset(map(type, arguments)):
-            return (freeze(service),)
-        return (freeze(service), *freeze_all(arguments))
+        return freeze(service)
     except Unfreezable:
         return None
 
@@ -69,17 +66,15 @@ def _changed(
     guard: Any,
     name: str,
     service: Any,
-    before: Sequence[Frozen],
-    after: Sequence[Frozen] | None,
+    before: tuple[Frozen, ...],
+    after: tuple[Frozen, ...] | None,
 ) -> ModelError:
-    what = "what it is given"
     kind = type(service)
-    if after is None or before[0] != after[0]:
-        names = kind.__worldline_node__.identity
-        now = after[0][1:] if after is not None else (object(),) * len(names)
-        pairs = zip(names, before[0][1:], now, strict=True)
-        what = next(f"{kind.__name__}.{one}" for one, old, new in pairs if old != new)
+    names = kind.__worldline_node__.identity
+    now = after[1:] if after is not None else (object(),) * len(names)
+    pairs = zip(names, before[1:], now, strict=True)
+    what = next(one for one, old, new in pairs if old != new)
     return ModelError(
-        f"the guard of {name} changes {what}{defined_at(guard)}",
+        f"the guard of {name} changes {kind.__name__}.{what}{defined_at(guard)}",
         remedy="a guard only looks: let its handler do what is to be done",
     )

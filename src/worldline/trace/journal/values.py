@@ -19,6 +19,7 @@ from worldline.model.data.canonical import (
     FrozenMap,
 )
 from worldline.model.data.identity import NodeId
+from worldline.model.data.immutable import mutable
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.unfreezable import MOST_NESTED
 from worldline.model.errors import ModelError
@@ -201,11 +202,7 @@ def is_seconds(value: Any) -> bool:
 
 
 def _changeable(kind: type) -> ModelError:
-    return ModelError(
-        f"a message holds a {kind.__name__.removeprefix('Canonical').lower()}",
-        remedy="use a tuple, a frozenset or wl.FrozenMap: a message is shared, never "
-        "copied",
-    )
+    return mutable(kind, "a message", "it")
 
 
 def _is_index(number: Any, of: tuple[Any, ...]) -> bool:
