@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import enum
 from typing import Any
 
 import pytest
@@ -226,3 +228,64 @@ def test_a_patch_of_a_dict_that_holds_no_pairs_is_refused():
 def test_a_patch_of_what_was_nothing_before_is_refused():
     with pytest.raises(Malformed, match="nothing before"):
         apply_all({}, {}, (FieldPatch("f", 0, (), ()),))
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    """A record that cannot change, though what it holds may."""
+
+    value: Any
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@pytest.mark.parametrize(
+    "values", [[True, False], [0.5, 1.0], [Colour.RED], [Fixed(1), Fixed((2, "a"))]]
+)
+def test_large_fields_of_what_cannot_change_are_written_in_part(values: list[Any]):
+    node: Any = Store()
+    node.pairs = {f"k{number}": values[number % len(values)] for number in range(50)}
+    node.entries = [values[0]] * 50
+    lasting = Lasting(KIND, node, ["pairs", "entries"])
+    node.pairs["k5"] = "new"
+    node.entries.append(values[-1])
+    assert lasting.changed() == (
+        {},
+        (
+            FieldPatch("pairs", None, (), (("k5", "new"),)),
+            FieldPatch("entries", 50, (), (values[-1],)),
+        ),
+    )
+    assert lasting.changed() == ({}, ())
+
+
+def test_what_changes_inside_of_what_cannot_is_a_change():
+    node: Any = Store()
+    inside = [1]
+    node.pairs = {f"k{number}": Fixed(number) for number in range(50)}
+    node.pairs["k5"] = Fixed(inside)
+    lasting = Lasting(KIND, node, ["pairs"])
+    inside.append(2)
+    changed, _ = lasting.changed()
+    assert changed["pairs"]["k5"] == Fixed([1, 2])
+
+
+@pytest.mark.parametrize("gone", [(), ("k7",), ("k0", "k19")])
+@pytest.mark.parametrize("added", [{}, {"new": 1}, {"k3": True, "new": 1}])
+def test_of_a_dict_what_has_changed_come_and_gone_is_written(
+    gone: tuple[str, ...], added: dict[str, Any]
+):
+    node: Any = Store()
+    node.pairs = {f"k{number}": number for number in range(20)}
+    lasting = Lasting(KIND, node, ["pairs"])
+    kept = lasting.all()
+    for key in gone:
+        del node.pairs[key]
+    node.pairs.update(added)
+    _, patches = lasting.changed()
+    assert all(set(patch.gone) == set(gone) for patch in patches)
+    assert all(dict(patch.added) == added for patch in patches)
+    apply_all(kept, {}, patches)
+    assert same(kept["pairs"], node.pairs)

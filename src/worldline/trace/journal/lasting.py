@@ -99,10 +99,12 @@ class Lasting:
             patch = None
             if type(before) is FieldSnapshot and field.is_known:
                 patch = before.patch(field.path, value)
-            field.before, field.is_known = snapshot(value), True
+            field.is_known = True
             if patch is not None:
+                field.before = FieldSnapshot(value, is_fixed=True)
                 patches = (*patches, patch)
             else:
+                field.before = snapshot(value)
                 changed[field.path] = copy_of(value)
         return changed, patches
 

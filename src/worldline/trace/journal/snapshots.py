@@ -4,19 +4,22 @@ A list, set or dict that holds nothing that can change is the same if it holds t
 objects in the same order: to look at that takes a hundredth of the time of freezing it,
 and tells what has come and what has gone. Where objects are others, they are compared: what
 has changed is the same wherever it is looked at. All else is frozen.
+
+Large fields are looked at by functions of C, as far as they are as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from operator import is_
+from collections.abc import Iterable, Iterator
+from itertools import compress, count, filterfalse, islice, repeat
+from operator import is_, is_not
 from typing import Any, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.content import Frozen
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.values import ITSELF, freeze
-from worldline.model.message import is_message
+from worldline.trace.journal.fixed import are_fixed, are_same
 from worldline.trace.journal.patches import FieldPatch
 
 _MISSING: Any = object()
@@ -29,14 +32,20 @@ def snapshot(value: Any) -> Any:
 
 @final
 class FieldSnapshot:
-    """What a value was that may change."""
+    """What a value was that may change.
+
+    Parameters
+    ----------
+    is_fixed
+        Whether what the value holds is known to be nothing that can change.
+    """
 
     __slots__ = ("_frozen", "_items", "_keys", "_kind", "_object")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, *, is_fixed: bool = False) -> None:
         self._kind = kind = type(value)
         # What cannot change is the same as long as it is the same object.
-        self._object = value if _are_fixed((value,)) else _MISSING
+        self._object = value if not is_fixed and are_fixed((value,)) else _MISSING
         self._keys: list[Any] = []
         self._items: list[Any] | None = None
         self._frozen: Frozen = None
@@ -47,7 +56,7 @@ class FieldSnapshot:
             self._items = list(set.__iter__(value))
         elif kind is list:
             self._items = list(value)
-        if self._items is None or not _are_fixed(self._items):
+        if self._items is None or not (is_fixed or are_fixed(self._items)):
             self._keys, self._items = [], None
             self._frozen = _identity(value)
 
@@ -57,31 +66,25 @@ class FieldSnapshot:
             return True
         if type(value) is not self._kind:
             return False
-        if self._items is None:
+        before = self._items
+        if before is None:
             return bool(_identity(value) == self._frozen)
-        if len(value) != len(self._items):
+        if len(value) != len(before):
             return False
-        if self._kind is CanonicalDict:
-            return self._is_of_dict(value)
-        items = set.__iter__(value) if self._kind is CanonicalSet else value
-        if all(map(is_, items, self._items)):
-            return True
+        if self._kind is list:
+            return _are_same(value, before)
         if self._kind is CanonicalSet:
-            was = set(self._items)
-            return value == was and _are_same(self._items, value)
-        return all(map(are_same, value, self._items))
-
-    def _is_of_dict(self, value: Any) -> bool:
-        assert self._items is not None
-        if all(map(is_, dict.values(value), self._items)) and all(
-            map(is_, dict.keys(value), self._keys)
-        ):
-            return True
-        pairs = dict(zip(self._keys, self._items, strict=True))
+            if all(map(is_, set.__iter__(value), before)):
+                return True
+            return bool(value == set(before)) and _holds_these(value, before)
+        keys, values = dict.keys(value), dict.values(value)
+        if all(map(is_, keys, self._keys)):
+            return _are_same(values, before)
+        pairs = dict(zip(self._keys, before, strict=True))
         return (
-            all(are_same(pairs.get(key, _MISSING), v) for key, v in dict.items(value))
-            and dict.keys(value) == pairs.keys()
-            and _are_same(self._keys, value)
+            keys == pairs.keys()
+            and _are_same(values, list(map(pairs.get, keys)))
+            and _holds_these(value, self._keys)
         )
 
     def patch(self, path: str, value: Any) -> FieldPatch | None:
@@ -89,63 +92,58 @@ class FieldSnapshot:
         before = self._items
         if before is None or type(value) is not self._kind:
             return None
+        kept: int | None = None
+        gone: tuple[Any, ...] = ()
         if self._kind is list:
-            kept = 0
-            for one, other in zip(before, value, strict=False):
-                if not are_same(one, other):
-                    break
-                kept += 1
+            most = min(len(before), len(value))
+            kept = next(_changed_at(value, before), most)
             added = tuple(value[kept:])
-            patch = FieldPatch(path, kept, (), added)
-        elif not _are_same(self._keys or before, value):
+        elif self._kind is CanonicalDict and self._begins(value):
+            at = _changed_at(dict.values(value), before)
+            came = islice(dict.items(value), len(before), None)
+            keys = [self._keys[place] for place in at]
+            added = (*((key, value[key]) for key in keys), *came)
+        elif not _holds_these(value, self._keys or before):
             return None
         elif self._kind is CanonicalSet:
-            was = set(before)
-            added = tuple(item for item in set.__iter__(value) if item not in was)
-            gone = tuple(item for item in before if item not in value)
-            patch = FieldPatch(path, None, gone, added)
-        else:
-            pairs = dict(zip(self._keys, before, strict=True))
-            gone = tuple(key for key in self._keys if key not in value)
+            gone = tuple(filterfalse(value.__contains__, before))
             added = tuple(
-                (key, item)
-                for key, item in dict.items(value)
-                if not are_same(pairs.get(key, _MISSING), item)
+                filterfalse(set(before).__contains__, set.__iter__(value)),
             )
-            patch = FieldPatch(path, None, gone, added)
-        is_large = 2 * (len(patch.gone) + len(added)) > len(value)
-        return None if is_large or not _are_fixed(added) else patch
+        else:
+            gone = tuple(filterfalse(value.__contains__, self._keys))
+            pairs = dict(zip(self._keys, before, strict=True))
+            were = list(map(pairs.get, dict.keys(value), repeat(_MISSING)))
+            places = set(_changed_at(dict.values(value), were))
+            is_changed = map(places.__contains__, range(len(were)))
+            added = tuple(compress(dict.items(value), is_changed))
+        is_large = 2 * (len(gone) + len(added)) > len(value)
+        if is_large or not are_fixed(added):
+            return None
+        return FieldPatch(path, kept, gone, added)
+
+    def _begins(self, value: CanonicalDict[Any, Any]) -> bool:
+        """Say whether a dict has all the keys that there were, and others behind them."""
+        keys = self._keys
+        return len(value) >= len(keys) and all(map(is_, keys, dict.keys(value)))
 
 
-def _are_fixed(items: Iterable[Any]) -> bool:
-    """Say whether nothing in some values can change."""
-    kinds = set(map(type, items))
-    if kinds <= ITSELF:
-        return True
-    return all(
-        type(item) in ITSELF
-        or is_message(item)
-        or (isinstance(item, tuple | frozenset) and _are_fixed(item))
-        for item in items
-    )
+def _changed_at(now: Iterable[Any], before: Iterable[Any]) -> Iterator[int]:
+    """Yield the places at which there is other data, as far as both go."""
+    differing = compress(zip(count(), now, before), map(is_not, now, before))
+    return (place for place, one, other in differing if not are_same(one, other))
 
 
-def are_same(one: Any, other: Any) -> bool:
-    """Say whether two values that cannot change are the same data: 1 is not True."""
-    if one is other:
-        return True
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    return bool(one == other if kind in ITSELF else freeze(one) == freeze(other))
+def _are_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
+    return next(_changed_at(now, before), None) is None
 
 
-def _are_same(before: Iterable[Any], now: Any) -> bool:
+def _holds_these(value: Any, before: Iterable[Any]) -> bool:
     """Say whether elements or keys that are equal to some before are these: 1 is not True."""
     known = {item: item for item in before}
-    items = dict.keys(now) if type(now) is CanonicalDict else set.__iter__(now)
-    pairs = ((known.get(item, item), item) for item in items)
-    return all(are_same(was, item) for was, item in pairs)
+    is_dict = type(value) is CanonicalDict
+    items = list(dict.keys(value) if is_dict else set.__iter__(value))
+    return _are_same(items, list(map(known.get, items, items)))
 
 
 def _identity(value: Any) -> Any:
