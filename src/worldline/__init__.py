@@ -23,7 +23,7 @@ from worldline._version import __version__
 from worldline.model import prologue as events
 from worldline.model.checkpointing import neighbours, rebuild
 from worldline.model.context import Context
-from worldline.model.data.canonical import FrozenMap
+from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId, ids
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.unfreezable import Unfreezable

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, final
 
-from worldline.model.data.canonical import FrozenMap
+from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.errors import UsageError
 
 STEPS = 1_000_000

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias, final
 
 from worldline.debug.allowance import Allowance
-from worldline.model.data.canonical import FrozenMap
+from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 from worldline.model.message import Envelope

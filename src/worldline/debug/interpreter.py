@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar, final
 from worldline.debug.allowance import BITS, Allowance
 from worldline.debug.calling import attribute, call, format_value
 from worldline.debug.scopes import Lambda, NameScope
-from worldline.model.data.canonical import FrozenMap
+from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.errors import UsageError
 from worldline.model.view import View
 

@@ -27,11 +27,10 @@ def settled_field(message: Any, name: str, value: Any) -> Any:
     kind = type(value)
     if kind in AS_THEY_ARE:
         return value
-    met.places = (
-        0  # as `settled_for_good` does, in fewer calls: a message is made for each send
-    )
+    # As `settled_for_good` does, in fewer calls: a message is made for each send.
+    places = met.places
     fresh = settled(value)
-    if met.places or kind in COLLECTIONS:
+    if met.places != places or kind in COLLECTIONS:
         what = f"message {type(message).__name__}: field {name!r}"
         if is_node(kind):
             refuse_node(what, kind)

@@ -22,9 +22,9 @@ from worldline.model.data.canonical import (
     CanonicalDict,
     CanonicalFrozenset,
     CanonicalSet,
-    FrozenMap,
 )
 from worldline.model.data.content import Frozen
+from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId
 from worldline.model.data.time import EPOCH, Duration
 from worldline.model.data.values import freeze

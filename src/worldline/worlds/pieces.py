@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, final
 
-from worldline.model.data.canonical import CanonicalFrozenset, FrozenMap
+from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.changing import Content, Sort, sort_of
+from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.values import ITSELF
 from worldline.worlds.kept import is_constant_value

@@ -17,6 +17,7 @@ from worldline.model.data.canonical import (
     CanonicalFrozenset,
     CanonicalSet,
 )
+from worldline.model.data.parting import settle_fields
 from worldline.model.data.settling import settled
 from worldline.model.data.values import freeze, thaw
 from worldline.model.semantics.hidden import PendingTimer
@@ -220,3 +221,55 @@ def test_a_history_and_a_choice_are_in_order():
     )
     wl.check(system, traces=False).expect_holds()
     assert all(map(is_in_order, seen))
+
+
+def holders(words: frozenset[str]) -> dict[str, Any]:
+    """Return values with a list in each, and what these get later on."""
+    return {
+        "a list of tuples": [(1, "a"), (2, words)],
+        "a list of records": [Fixed(CanonicalFrozenset("a")), Fixed(words)],
+        "a list of both": [(1, words), Fixed(words), Loose(words)],
+        "a tuple of tuples": ((1, "a"), (2, (words,))),
+    }
+
+
+@pytest.mark.parametrize("name", holders(frozenset()))
+def test_of_many_entries_each_is_settled(name: str):
+    expected = freeze(value := holders(frozenset(WORDS))[name])
+    fresh = settled(value)
+    assert freeze(fresh) == expected
+    assert all(type(found) is CanonicalFrozenset for found in _frozensets(fresh))
+
+
+def test_what_comes_into_a_dict_of_what_can_change_later_is_settled():
+    table: CanonicalDict[str, Any] = CanonicalDict({"a": (1, [])})
+    table["b"] = Fixed(Loose([]))  # type: ignore[arg-type]
+    assert not table.is_plain
+    table["a"][1].append(frozenset(WORDS))
+    table["b"].words.words.append((frozenset(WORDS),))
+    settle_fields({"table": table})
+    assert all(type(found) is CanonicalFrozenset for found in _frozensets(table))
+
+
+def test_a_dict_of_what_cannot_change_has_nothing_to_settle():
+    table: CanonicalDict[str, Any] = CanonicalDict({"a": (1, (frozenset(WORDS),))})
+    table["b"] = Fixed(frozenset(WORDS))
+    table["c"] = wl.FrozenMap({"d": frozenset(WORDS)})
+    assert table.is_plain
+    assert all(type(found) is CanonicalFrozenset for found in _frozensets(table))
+    others: list[Any] = [[], {}, set(), Loose(1), (1, [2]), Fixed(Loose(1))]  # type: ignore[arg-type]
+    for value in others:
+        assert not CanonicalDict({"a": value}).is_plain
+
+
+def _frozensets(value: Any) -> list[Any]:
+    found = [value] if isinstance(value, frozenset) else []
+    if isinstance(value, dict | wl.FrozenMap):
+        inside: Any = [value[key] for key in value]
+    elif isinstance(value, list | tuple):
+        inside = value
+    elif dataclasses.is_dataclass(value):
+        inside = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    else:
+        inside = ()
+    return found + [one for item in inside for one in _frozensets(item)]

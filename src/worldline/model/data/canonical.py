@@ -1,4 +1,4 @@
-"""Sets and dicts that iterate in one canonical order, and an immutable mapping.
+"""Sets and dicts that iterate in one canonical order.
 
 Two equal plain sets may iterate differently, depending on how they were built and
 on the hash seed; a handler that loops over one would then do different things in
@@ -8,18 +8,18 @@ that travels or is kept: messages, payloads, arguments, histories (see `settling
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView
 from collections.abc import Set as AbstractSet
 from operator import is_
 from typing import Any, TypeVar, final
 
-from worldline.model.data.content import DICT, FROZENSET, MAP, SET, order_key
-from worldline.model.data.immutable import immutable
+from worldline.model.data.content import DICT, FROZENSET, SET, order_key
 from worldline.model.data.settling import (
     AS_THEY_ARE,
     COLLECTIONS,
     all_settled,
     as_it_is,
+    met,
     register_settler,
     settled,
 )
@@ -206,8 +206,8 @@ class CanonicalDict(dict[K, V]):
     Attributes
     ----------
     is_plain
-        Whether it has never held a value that could hold others: then nothing in it has
-        to be settled, however much there is.
+        Whether it has never held a value in which something can change: then nothing in
+        it has to be settled again, however much there is.
     """
 
     __slots__ = ("is_plain",)
@@ -225,8 +225,10 @@ class CanonicalDict(dict[K, V]):
 
     def __setitem__(self, key: K, value: V) -> None:
         if type(value) not in ITSELF:
-            self.is_plain = False
+            places = met.places
             value = adopt(value)
+            if met.places != places or type(value) in COLLECTIONS:
+                self.is_plain = False
         super().__setitem__(key if type(key) in ITSELF else settled(key), value)
 
     def setdefault(self, key: K, default: Any = None) -> Any:
@@ -286,47 +288,6 @@ class CanonicalDict(dict[K, V]):
         return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"
 
 
-@final
-class FrozenMap(Mapping[K, V]):
-    """An immutable mapping, for the fields of messages.
-
-    Examples
-    --------
-    >>> FrozenMap({"b": 2, "a": 1})
-    FrozenMap({'a': 1, 'b': 2})
-    """
-
-    __slots__ = ("_items",)
-
-    def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
-        self._items: dict[K, V] = {
-            settled(key): immutable(value, "a FrozenMap", "it")
-            for key, value in dict(items).items()
-        }
-
-    def __getitem__(self, key: K) -> V:
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(in_order(self._items))
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def keys(self) -> CanonicalKeys[K]:
-        return CanonicalKeys(self)
-
-    def items(self) -> CanonicalItems[K, V]:
-        return CanonicalItems(self)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._items.items()))
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{key!r}: {self[key]!r}" for key in self)
-        return f"FrozenMap({{{inside}}})"
-
-
 def adopt(value: Any) -> Any:
     """Return what a field stores for `value`: a canonical copy of a collection.
 
@@ -366,14 +327,15 @@ def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
     return value
 
 
-def _thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:
+def thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:
+    """Return the keys and values of a frozen mapping."""
     return dict(zip(thaw_all(frozen[1::2]), thaw_all(frozen[2::2]), strict=True))
 
 
 def _thaw_dict(frozen: tuple[Any, ...]) -> CanonicalDict[Any, Any]:
     # What was thawed just now is shared with nobody, so nothing has to be adopted.
     fresh: CanonicalDict[Any, Any] = CanonicalDict.__new__(CanonicalDict)
-    dict.update(fresh, _thaw_pairs(frozen))
+    dict.update(fresh, thaw_pairs(frozen))
     fresh.is_plain = ITSELF.issuperset(map(type, dict.values(fresh)))
     return fresh
 
@@ -384,15 +346,12 @@ register_type(
     CanonicalFrozenset, lambda value: freeze_set(FROZENSET, frozenset.__iter__(value))
 )
 register_type(CanonicalDict, lambda value: freeze_mapping(DICT, dict.items(value)))
-register_type(FrozenMap, lambda value: freeze_mapping(MAP, value._items.items()))
 register_tag(SET, lambda frozen: CanonicalSet(thaw_all(frozen[1:])))
 register_tag(FROZENSET, lambda frozen: CanonicalFrozenset(thaw_all(frozen[1:])))
 register_tag(DICT, _thaw_dict)
-register_tag(MAP, lambda frozen: FrozenMap(_thaw_pairs(frozen)))
 register_settler(set, CanonicalSet)
 register_settler(dict, CanonicalDict)
 register_settler(frozenset, CanonicalFrozenset)
 register_settler(CanonicalSet, _settle_set)
 register_settler(CanonicalDict, _settle_dict)
 register_settler(CanonicalFrozenset, as_it_is)
-register_settler(FrozenMap, as_it_is)

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from operator import is_
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any
 
-from worldline.model.data.values import ITSELF
+from worldline.model.data.values import ITSELF, getter
 
 Settler = Callable[[Any], Any]
 
@@ -82,7 +83,7 @@ def settled(value: Any) -> Any:
 def all_settled(values: Iterable[Any]) -> list[Any]:
     """Return values, each of them settled."""
     items = list(values)
-    if AS_THEY_ARE.issuperset(map(type, items)):
+    if AS_THEY_ARE.issuperset(map(type, items)) or _are_records(items):
         return items
     if not COLLECTIONS.isdisjoint(map(type, items)):
         _note_collections(items)
@@ -102,9 +103,9 @@ def settled_for_good(value: Any) -> Any:
         return value
     if kind in COLLECTIONS:
         raise Mutable(value)
-    met.places = 0
+    places = met.places
     fresh = settled(value)
-    if met.places:
+    if met.places != places:
         raise Mutable(met.culprit)
     return fresh
 
@@ -143,6 +144,23 @@ def settle_live(value: Any) -> Any:
     return value
 
 
+def _are_records(items: list[Any]) -> bool:
+    """Say whether all are of one class that cannot change, and hold what is settled.
+
+    A list of entries may be long, and is looked at after each event: by functions of C.
+    """
+    kind = type(items[0])
+    held: Iterable[Any] = items
+    if kind is not tuple:
+        read = _readers.get(kind)
+        if read is None:
+            return False
+        held = map(read, items)
+    return {kind}.issuperset(map(type, items)) and AS_THEY_ARE.issuperset(
+        map(type, chain.from_iterable(held))
+    )
+
+
 def _note_collections(items: Iterable[Any]) -> None:
     for item in items:
         if type(item) in COLLECTIONS:
@@ -167,11 +185,9 @@ def _settle_list(value: list[Any]) -> list[Any]:
 def _settle_record(value: Any) -> Any:
     """Settle an instance of a dataclass; of one that is frozen, perhaps make another."""
     kind = type(value)
-    names = _names.get(kind)
-    if names is None:
-        names = _names[kind] = tuple(field.name for field in dataclasses.fields(kind))
+    names = _names.get(kind) or _names_of(kind)
     before = [getattr(value, name) for name in names]
-    is_frozen = kind.__dataclass_params__.frozen
+    is_frozen = kind in _readers
     if not is_frozen:
         met.places += 1
         met.culprit = value
@@ -186,8 +202,19 @@ def _settle_record(value: Any) -> Any:
     return fresh
 
 
+def _names_of(kind: Any) -> tuple[str, ...]:
+    names = tuple([field.name for field in dataclasses.fields(kind)])
+    if kind.__dataclass_params__.frozen:
+        _readers[kind] = getter(attrgetter, names)
+    _names[kind] = names
+    return names
+
+
 _names: dict[type, tuple[str, ...]] = {}
 """The fields of the dataclasses that were met so far."""
+
+_readers: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
+"""What reads all fields of an instance, of those that are frozen."""
 
 COLLECTIONS: set[type] = {list, set, dict}
 """Classes of collections that can change."""

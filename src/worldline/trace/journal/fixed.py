@@ -9,8 +9,9 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from worldline.model.data.canonical import CanonicalFrozenset, FrozenMap
+from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.changing import sort_of
+from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.values import ITSELF, freeze, getter
 from worldline.model.message import is_message_class
 

@@ -16,8 +16,8 @@ from worldline.model.data.canonical import (
     CanonicalDict,
     CanonicalFrozenset,
     CanonicalSet,
-    FrozenMap,
 )
+from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId
 from worldline.model.data.immutable import mutable
 from worldline.model.data.time import Duration, Time
