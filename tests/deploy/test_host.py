@@ -18,6 +18,7 @@ from worldline.deploy.journal import JournalWriter
 from worldline.deploy.links import Links
 from worldline.model.errors import UsageError
 from worldline.model.network.mailbox import Network
+from worldline.runs.recording.replay import replay_recording
 
 A, B = wl.ids("a", "b")
 
@@ -320,6 +321,32 @@ def test_a_call_that_there_is_not_or_does_not_take_that_is_refused():
             await host.call(A, Counter.add)
 
     run(step)
+
+
+async def _state(host: wl.Host) -> Any:
+    return host.state(A)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda host: host.call(A, Counter.add, 1),
+        lambda host: host.until(A, lambda a: True),
+        _state,
+    ],
+)
+def test_nothing_happens_to_a_node_before_it_starts(ask: Any, tmp_path: Path):
+    async def main() -> None:
+        host = wl.Host(system(), record=tmp_path)
+        await host.bind()
+        assert not host.is_up(A)
+        with pytest.raises(UsageError, match="a has not begun; await host"):
+            await ask(host)
+        async with host:
+            assert await host.call(A, Counter.add, 1) == 1
+
+    asyncio.run(main())
+    assert replay_recording(tmp_path, system()).divergence is None
 
 
 def test_the_state_is_a_copy_that_cannot_be_set():

@@ -230,6 +230,27 @@ def test_who_has_no_companions_is_told_how_to_have_them():
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("how", ["crash", "stop"])
+def test_who_waits_for_a_snapshot_is_told_when_the_node_stops(how: str):
+    async def main() -> None:
+        async with (
+            asyncio.timeout(5),
+            wl.steered(words.system, mode="check") as companions,
+            wl.Host(words.system(), companions=companions) as host,
+        ):
+            host.crash(words.B)  # so that it takes long
+            asking = asyncio.ensure_future(host.snapshot(words.A, timeout=None))
+            await asyncio.sleep(0)
+            if how == "crash":
+                host.crash(words.A)
+            else:
+                await host.stop_node(words.A)
+            with pytest.raises(wl.UsageError, match="a has stopped"):
+                await asking
+
+    asyncio.run(main())
+
+
 def test_a_snapshot_in_memory_is_no_place_to_begin_and_it_is_said_what_to_do(
     tmp_path: Path,
 ):

@@ -193,3 +193,39 @@ def test_a_search_refuses_a_workload_that_lists_nothing(verb: Any):
 def test_it_is_open_or_not():
     with pytest.raises(wl.ModelError, match="open_workload"):
         stores(open_workload=1)  # type: ignore[arg-type]
+
+
+@wl.safety
+def copies_are_few(view: wl.View) -> bool:
+    return len(view[B].held) < 2
+
+
+@wl.safety
+def copies_are_of_puts(view: wl.View) -> bool:
+    return set(view[B].held) <= {"x", "y"}
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_what_begins_in_a_run_goes_on_without_calls_where_none_is_listed(
+    engine: Any, tmp_path: Path
+):
+    system = stores().replace(properties=[copies_are_few])
+    starts = [(event, ()) for event in DirectWorld(system).boot_events()]
+    schedule = [(call(A, "put", key, 7, B), ()) for key in "xy"]
+    trace = record(
+        DirectWorld(system),
+        starts,
+        (),
+        schedule,
+        ending=Ending("copies_are_few", "safety", wl.Verdict.UNKNOWN),
+        engine="test",
+        seed=None,
+    )
+    write(trace, tmp_path / "trace.wl")
+    from_ = tmp_path / "trace.wl"
+    found = wl.predict(system, from_=from_, traces=False, engine=engine)
+    found.expect_violated("copies_are_few")
+    holds = stores().replace(properties=[copies_are_of_puts])
+    checked = wl.check(holds, from_=from_, traces=False, engine=engine)
+    checked.expect_holds()
+    assert "calls: none, though that is open" in str(checked)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from worldline.model.data.identity import NodeId
@@ -50,14 +51,39 @@ ToldBeside: TypeAlias = dict[str, list[dict[str, Any]]]
 """What companions tell, as JSON data: ``predictions``, ``refusals`` and ``unseen``."""
 
 
-def gatherer(companions: Iterable[Companion]) -> Gathers:
-    """Return the companion that gathers.
+async def gathered(
+    companions: Iterable[Companion],
+    node: NodeId,
+    seconds: float | None,
+    stops: Callable[[], asyncio.Future[None]],
+) -> Trace:
+    """Gather a snapshot of a node.
+
+    Parameters
+    ----------
+    stops
+        Returns what has an error once the node stops.
 
     Raises
     ------
     UsageError
-        If none does.
+        If no companion gathers, or the node stops.
     """
+    one = _gatherer(companions)
+    stopped = stops()
+    gathering = asyncio.ensure_future(one.snapshot(node, seconds))
+    try:
+        first = asyncio.FIRST_COMPLETED
+        await asyncio.wait((gathering, stopped), return_when=first)
+        if stopped.done():
+            stopped.result()
+        return await gathering
+    finally:
+        gathering.cancel()
+        stopped.cancel()
+
+
+def _gatherer(companions: Iterable[Companion]) -> Gathers:
     for one in companions:
         if isinstance(one, Gathers):
             return one

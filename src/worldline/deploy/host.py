@@ -13,10 +13,11 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self, final
 
-from worldline.deploy.asked import counted_beside, gatherer
+from worldline.deploy.asked import counted_beside, gathered
 from worldline.deploy.clock import HostClock, anchored
 from worldline.deploy.cluster import Cluster
 from worldline.deploy.cluster_file import cluster_for
@@ -314,10 +315,8 @@ class Host:
         UsageError
             If no companion gathers; if the node stops.
         """
-        self._life(node)
-        trace = await gatherer(self._companions).snapshot(node, timeout)
-        self._life(node)
-        return trace
+        never = partial(self._life(node).kept.until, lambda state: False)
+        return await gathered(self._companions, node, timeout, never)
 
     def counts(self, node: NodeId) -> NodeCounts:
         """Return what has been counted of a node so far."""
@@ -370,7 +369,7 @@ class Host:
     def _life(self, node: NodeId) -> Any:
         life = self._runner(node).life
         if life is None or not life.is_up:
-            raise stopped(node)
+            raise stopped(node, has_begun=self._watch is not None)
         return life
 
     def _stopped(self, node: NodeId, error: BaseException | None) -> None:

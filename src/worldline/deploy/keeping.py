@@ -29,8 +29,10 @@ class NodeFailed(WorldlineError):
     """A handler of a deployed node failed, and the node has stopped."""
 
 
-def stopped(node: NodeId) -> UsageError:
-    """Return the error for who waits for a node that is no more."""
+def stopped(node: NodeId, *, has_begun: bool = True) -> UsageError:
+    """Return the error for who waits for a node that is no more, or not yet."""
+    if not has_begun:
+        return UsageError(f"{node} has not begun", remedy="await host.start() first")
     return UsageError(
         f"{node} has stopped", remedy="ask host.is_up(node), or start it again"
     )

@@ -133,7 +133,7 @@ class NodeLife:
         self._loop = asyncio.get_running_loop()
         self.kept: KeptBack = KeptBack(self)
         self.saving = Saving(self, codec, wire, turn)
-        self.is_up = True
+        self.is_up = False  # until it starts: nothing happens before that
         self.beside = BesideLife(self, wire, companions, positions)
         self._accompanied = None if watching is None else self._beside(watching)
         self._runs = self._accompanied or self.execution
@@ -150,6 +150,7 @@ class NodeLife:
             restored.durable,
             self._now(),
         )
+        self.is_up = True
         self.beside.begin()
         if self._accompanied is not None:
             self._attend(self._accompanied)

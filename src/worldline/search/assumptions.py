@@ -58,7 +58,8 @@ def assumptions(
         f"faults: {', '.join(amounts) or 'none'}",
     ]
     if system.open_workload:
-        lines.append("calls: those of the workload alone, though that is open")
+        calls = "those of the workload alone" if system.workload else "none"
+        lines.append(f"calls: {calls}, though that is open")
     if not search.options.exact:
         collision = search.statistics.states**2 / 2**65
         lines.append(f"expected fingerprint collisions {collision:.1e}")

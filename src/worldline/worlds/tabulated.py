@@ -89,7 +89,8 @@ class TabulatedWorld:
         anywhere: bool = False,
         partial: bool = False,
     ) -> None:
-        refuse_unlisted(system)
+        if not anywhere:  # in the midst of a run there are messages and timers
+            refuse_unlisted(system)
         self.system = system
         mail = collection_of(system, partial=partial)
         inboxes = [system.layout.inbox(n) for n in range(len(system.ids))]
