@@ -334,6 +334,7 @@ async def _state(host: wl.Host) -> Any:
         lambda host: host.until(A, lambda a: True),
         _state,
     ],
+    ids=["call", "until", "state"],
 )
 def test_nothing_happens_to_a_node_before_it_starts(ask: Any, tmp_path: Path):
     async def main() -> None:
