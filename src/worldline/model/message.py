@@ -17,6 +17,7 @@ from typing import (
 )
 
 from worldline.model.data.changing import sort_of
+from worldline.model.data.constant import register_constant
 from worldline.model.data.content import DICT, LIST, SET, Frozen, Sealed, Tag
 from worldline.model.data.identity import NodeId
 from worldline.model.data.immutable import mutable
@@ -174,6 +175,7 @@ def _register(cls: type[Any]) -> None:
 
     register_shared(cls, freezer, thawer)
     register_settler(cls, as_it_is)
+    register_constant(cls)
 
 
 def _refuse_mutable(cls: type, name: str, frozen: tuple[Any, ...]) -> None:

@@ -8,11 +8,9 @@ compared.
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from operator import attrgetter, is_
+from operator import is_
 from typing import Any, final
 
 from worldline.model.data.canonical import (
@@ -20,10 +18,10 @@ from worldline.model.data.canonical import (
     CanonicalFrozenset,
     CanonicalSet,
 )
+from worldline.model.data.constant import are_constant, is_constant_value
 from worldline.model.data.content import Frozen
-from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId
-from worldline.model.data.values import ITSELF, freeze, getter, thaw
+from worldline.model.data.values import ITSELF, freeze, thaw
 from worldline.model.errors import ModelError
 
 _DEEPEST = 16
@@ -44,26 +42,12 @@ def fresh(value: Any, depth: int = 0) -> Any:
     copied = _COPIES.get(kind)
     if copied is not None and depth < _DEEPEST:
         items = list(_ITEMS[kind](value))
-        if _are_constant(items):
+        if are_constant(items):
             return copied(value)
         if _may_hold_others(kind, items):
             # Far faster than by the frozen value, for which sets are put in order.
             return _of_items(kind, [fresh(item, depth + 1) for item in items])
     return thaw(freeze(value))
-
-
-def is_constant_value(value: Any) -> bool:
-    """Say whether nothing can change a value, and it is given out as it is.
-
-    A time is not: who looks at one outside of handlers is told nothing of it.
-    """
-    kind = type(value)
-    if kind in ITSELF:
-        return True
-    known = _CONSTANT.get(kind)
-    if known is None:
-        known = _CONSTANT[kind] = _constancy(kind)
-    return known(value)
 
 
 def is_same(value: Any, other: Any) -> bool:
@@ -110,7 +94,7 @@ class Kept:
         items_of = _ITEMS.get(kind)
         if items_of is not None and depth < _DEEPEST:
             self._items = items = list(items_of(value))
-            if _are_constant(items):
+            if are_constant(items):
                 self.seen = _COPIES[kind](value)
                 return
             if _may_hold_others(kind, items):
@@ -223,30 +207,3 @@ _FLAT = frozenset({bool, float})
 
 _TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
 """Classes none of whose values equals one of another class."""
-
-
-def _constancy(kind: type) -> Callable[[Any], bool]:
-    """Return what says of the instances of a class whether they are constant."""
-    if kind in _FLAT or issubclass(kind, enum.Enum):
-        return lambda value: True
-    if not dataclasses.is_dataclass(kind):
-        return lambda value: False
-    declared = kind.__dataclass_params__  # type: ignore[attr-defined]
-    if not (declared.frozen and declared.eq):
-        return lambda value: False
-    names = tuple(field.name for field in dataclasses.fields(kind))
-    fields = getter(attrgetter, names)
-    return lambda value: _are_constant(fields(value))
-
-
-def _are_constant(items: Sequence[Any]) -> bool:
-    # Most hold nothing but atoms, which takes one look.
-    return ITSELF.issuperset(map(type, items)) or all(map(is_constant_value, items))
-
-
-_CONSTANT: dict[type, Callable[[Any], bool]] = {
-    tuple: _are_constant,
-    CanonicalFrozenset: lambda value: _are_constant([*frozenset.__iter__(value)]),
-    FrozenMap: lambda value: _are_constant([*value._items, *value._items.values()]),
-}
-"""By class, what says whether a value of it is constant."""

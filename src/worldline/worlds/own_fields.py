@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Protocol, final
 
+from worldline.model.data.constant import is_constant_value
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import ITSELF
 from worldline.model.pure import Pure
@@ -18,7 +19,6 @@ from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import clock
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.view import ColumnRead, NodeView, View
-from worldline.worlds.kept import is_constant_value
 from worldline.worlds.world import Readable
 
 _AFRESH_EVERY = 1009

@@ -13,10 +13,10 @@ from typing import Any, final
 
 from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.changing import Content, Sort, sort_of
+from worldline.model.data.constant import is_constant_value
 from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.values import ITSELF
-from worldline.worlds.kept import is_constant_value
 
 
 @final

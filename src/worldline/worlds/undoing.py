@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Literal, TypeAlias, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.constant import is_constant_value
 from worldline.model.data.identity import NodeId
 from worldline.model.data.parting import part
 from worldline.model.data.settling import met, settled
@@ -26,7 +27,6 @@ from worldline.worlds.comparing import (
     comparison,
     expectation,
 )
-from worldline.worlds.kept import is_constant_value
 from worldline.worlds.pieces import Piece, Strange, pieces_of
 from worldline.worlds.touching.plain_data import is_plain_data
 from worldline.worlds.touching.touched import Touched, touched_by

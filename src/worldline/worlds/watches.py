@@ -12,11 +12,12 @@ from collections.abc import Collection
 from typing import Any, Protocol, final
 
 from worldline.model.answers import answer
+from worldline.model.data.constant import is_constant_value
 from worldline.model.data.values import ITSELF
 from worldline.model.instruments import INSTRUMENTS
 from worldline.model.semantics.layout import Layout
 from worldline.model.view import ColumnRead, View
-from worldline.worlds.kept import Kept, is_constant_value, is_same, keep
+from worldline.worlds.kept import Kept, is_same, keep
 from worldline.worlds.world import Readable
 
 _BY_ANSWER = frozenset({"status", "finished", "affords", "timers"})

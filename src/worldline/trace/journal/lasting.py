@@ -101,7 +101,7 @@ class Lasting:
                 patch = before.patch(field.path, value)
             field.is_known = True
             if patch is not None:
-                field.before = FieldSnapshot(value, is_fixed=True)
+                field.before = FieldSnapshot(value, is_constant=True)
                 patches = (*patches, patch)
             else:
                 field.before = snapshot(value)

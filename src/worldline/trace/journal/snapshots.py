@@ -16,10 +16,10 @@ from operator import is_, is_not
 from typing import Any, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.constant import are_constant, is_constant_value
 from worldline.model.data.content import Frozen
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.values import ITSELF, freeze
-from worldline.trace.journal.fixed import are_fixed, are_same
 from worldline.trace.journal.patches import FieldPatch
 
 _MISSING: Any = object()
@@ -36,16 +36,18 @@ class FieldSnapshot:
 
     Parameters
     ----------
-    is_fixed
+    is_constant
         Whether what the value holds is known to be nothing that can change.
     """
 
     __slots__ = ("_frozen", "_items", "_keys", "_kind", "_object")
 
-    def __init__(self, value: Any, *, is_fixed: bool = False) -> None:
+    def __init__(self, value: Any, *, is_constant: bool = False) -> None:
         self._kind = kind = type(value)
         # What cannot change is the same as long as it is the same object.
-        self._object = value if not is_fixed and are_fixed((value,)) else _MISSING
+        self._object = (
+            value if not is_constant and is_constant_value(value) else _MISSING
+        )
         self._keys: list[Any] = []
         self._items: list[Any] | None = None
         self._frozen: Frozen = None
@@ -56,7 +58,7 @@ class FieldSnapshot:
             self._items = list(set.__iter__(value))
         elif kind is list:
             self._items = list(value)
-        if self._items is None or not (is_fixed or are_fixed(self._items)):
+        if self._items is None or not (is_constant or are_constant(self._items)):
             self._keys, self._items = [], None
             self._frozen = _identity(value)
 
@@ -118,7 +120,7 @@ class FieldSnapshot:
             is_changed = map(places.__contains__, range(len(were)))
             added = tuple(compress(dict.items(value), is_changed))
         is_large = 2 * (len(gone) + len(added)) > len(value)
-        if is_large or not are_fixed(added):
+        if is_large or not are_constant(added):
             return None
         return FieldPatch(path, kept, gone, added)
 
@@ -131,7 +133,7 @@ class FieldSnapshot:
 def _changed_at(now: Iterable[Any], before: Iterable[Any]) -> Iterator[int]:
     """Yield the places at which there is other data, as far as both go."""
     differing = compress(zip(count(), now, before), map(is_not, now, before))
-    return (place for place, one, other in differing if not are_same(one, other))
+    return (place for place, one, other in differing if not _is_same_data(one, other))
 
 
 def _are_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
@@ -144,6 +146,14 @@ def _holds_these(value: Any, before: Iterable[Any]) -> bool:
     is_dict = type(value) is CanonicalDict
     items = list(dict.keys(value) if is_dict else set.__iter__(value))
     return _are_same(items, list(map(known.get, items, items)))
+
+
+def _is_same_data(one: Any, other: Any) -> bool:
+    """Say whether two constant values are the same data: 1 is not True."""
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    return bool(one == other if kind in ITSELF else freeze(one) == freeze(other))
 
 
 def _identity(value: Any) -> Any:
