@@ -23,9 +23,9 @@ def is_constant_value(value: Any) -> bool:
     kind = type(value)
     if kind in ITSELF or kind in _ALWAYS:
         return True
-    read = _READ.get(kind, _learn)
-    if read is _learn:
-        read = _READ[kind] = _learn(kind)
+    if kind not in _READ:
+        _READ[kind] = _learn(kind)
+    read = _READ[kind]
     return read is not None and are_constant(read(value))
 
 
