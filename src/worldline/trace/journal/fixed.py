@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.changing import sort_of
 from worldline.model.data.frozen_map import FrozenMap
+from worldline.model.data.time import Duration, Time
 from worldline.model.data.values import ITSELF, freeze, getter
 from worldline.model.message import is_message_class
 
@@ -45,7 +46,29 @@ def are_same(one: Any, other: Any) -> bool:
     kind = type(one)
     if kind is not type(other):
         return False
-    return bool(one == other if kind in ITSELF else freeze(one) == freeze(other))
+    return bool(one == other if kind in ITSELF else identity(one) == identity(other))
+
+
+def identity(value: Any) -> Any:
+    """Return what stands for a value as it is now: frozen, but with times told apart."""
+    frozen = freeze(value)
+    return (frozen, *_seconds(value)) if type(frozen) is tuple else frozen
+
+
+def _seconds(value: Any) -> list[float]:
+    """Return those of all times in a value, in canonical order: frozen, all are one."""
+    kind = type(value)
+    if kind is Time or kind is Duration:
+        return [value.seconds]
+    held: Iterable[Any] = ()
+    if isinstance(value, dict | FrozenMap):
+        held = value.values()
+    elif isinstance(value, tuple | list | frozenset | set):
+        held = value
+    elif dataclasses.is_dataclass(kind):
+        held = [getattr(value, field.name) for field in dataclasses.fields(kind)]
+    items = [item for item in held if type(item) not in ITSELF]
+    return list(chain.from_iterable(map(_seconds, items)))
 
 
 def _is_met(kind: type) -> bool:

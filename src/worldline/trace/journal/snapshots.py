@@ -17,9 +17,8 @@ from typing import Any, final
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.content import Frozen
-from worldline.model.data.time import Duration, Time
-from worldline.model.data.values import ITSELF, freeze
-from worldline.trace.journal.fixed import are_fixed, are_same
+from worldline.model.data.values import ITSELF
+from worldline.trace.journal.fixed import are_fixed, are_same, identity
 from worldline.trace.journal.patches import FieldPatch
 
 _MISSING: Any = object()
@@ -58,7 +57,7 @@ class FieldSnapshot:
             self._items = list(value)
         if self._items is None or not (is_fixed or are_fixed(self._items)):
             self._keys, self._items = [], None
-            self._frozen = _identity(value)
+            self._frozen = identity(value)
 
     def is_of(self, value: Any) -> bool:
         """Say whether a value is as this one was."""
@@ -68,7 +67,7 @@ class FieldSnapshot:
             return False
         before = self._items
         if before is None:
-            return bool(_identity(value) == self._frozen)
+            return bool(identity(value) == self._frozen)
         if len(value) != len(before):
             return False
         if self._kind is list:
@@ -144,8 +143,3 @@ def _holds_these(value: Any, before: Iterable[Any]) -> bool:
     is_dict = type(value) is CanonicalDict
     items = list(dict.keys(value) if is_dict else set.__iter__(value))
     return _are_same(items, list(map(known.get, items, items)))
-
-
-def _identity(value: Any) -> Any:
-    kind = type(value)
-    return (kind, value.seconds) if kind in (Time, Duration) else freeze(value)
