@@ -325,3 +325,30 @@ def test_another_time_is_a_change_wherever_it_is(held: Any):
     node.last = held(Time(2.0))
     changed, patches = lasting.changed()
     assert set(changed) | {patch.path for patch in patches} == {"last"}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Alone:
+    """A record that is equal to no other, not even to what is read of it again."""
+
+    number: int
+
+
+@pytest.mark.parametrize("way", ["gone", "changed", "come"])
+def test_what_nobody_could_find_again_is_written_as_a_whole(way: str):
+    node: Any = Store()
+    node.pairs = {Alone(number): number for number in range(20)}
+    node.names = {(Alone(number),) for number in range(20)}
+    lasting = Lasting(KIND, node, ["pairs", "names"])
+    if way == "gone":
+        node.pairs.popitem()
+        node.names.pop()
+    elif way == "changed":
+        node.pairs[next(iter(node.pairs))] = "new"
+        node.names.add((Alone(20),))
+    else:
+        node.pairs[Alone(20)] = 20
+        node.names.add((Alone(20),))
+    changed, patches = lasting.changed()
+    assert patches == ()
+    assert same(changed, {"pairs": node.pairs, "names": node.names})

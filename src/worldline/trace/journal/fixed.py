@@ -13,7 +13,7 @@ from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.changing import sort_of
 from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.time import Duration, Time
-from worldline.model.data.values import ITSELF, freeze, getter
+from worldline.model.data.values import ITSELF, freeze, getter, thaw
 from worldline.model.message import is_message_class
 
 _ALWAYS: set[type] = {bool, float}
@@ -47,6 +47,11 @@ def are_same(one: Any, other: Any) -> bool:
     if kind is not type(other):
         return False
     return bool(one == other if kind in ITSELF else identity(one) == identity(other))
+
+
+def are_found_again(keys: Iterable[Any]) -> bool:
+    """Say whether keys are equal to those that are read again, as some are to no other."""
+    return all(type(key) in ITSELF or thaw(freeze(key)) == key for key in keys)
 
 
 def identity(value: Any) -> Any:

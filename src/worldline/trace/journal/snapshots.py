@@ -18,7 +18,7 @@ from typing import Any, final
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.content import Frozen
 from worldline.model.data.values import ITSELF
-from worldline.trace.journal.fixed import are_fixed, are_same, identity
+from worldline.trace.journal.fixed import are_fixed, are_found_again, are_same, identity
 from worldline.trace.journal.patches import FieldPatch
 
 _MISSING: Any = object()
@@ -119,6 +119,10 @@ class FieldSnapshot:
         is_large = 2 * (len(gone) + len(added)) > len(value)
         if is_large or not are_fixed(added):
             return None
+        if kept is None:
+            keys = list(dict(added) if self._kind is CanonicalDict else added)
+            if not are_found_again((*gone, *keys)):
+                return None
         return FieldPatch(path, kept, gone, added)
 
     def _begins(self, value: CanonicalDict[Any, Any]) -> bool:
