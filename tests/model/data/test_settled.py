@@ -262,6 +262,14 @@ def test_a_dict_of_what_cannot_change_has_nothing_to_settle():
         assert not CanonicalDict({"a": value}).is_plain
 
 
+def test_what_a_set_holds_is_settled_where_no_field_sees_it_come_in():
+    fields: dict[str, Any] = {"loose": Loose({frozenset(WORDS), (frozenset(WORDS),)})}
+    settle_fields(fields)
+    held = list(fields["loose"].words)
+    assert len(_frozensets(held)) == 2
+    assert all(type(found) is CanonicalFrozenset for found in _frozensets(held))
+
+
 def _frozensets(value: Any) -> list[Any]:
     found = [value] if isinstance(value, frozenset) else []
     if isinstance(value, dict | wl.FrozenMap):

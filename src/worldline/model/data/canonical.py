@@ -349,7 +349,7 @@ register_type(CanonicalDict, lambda value: freeze_mapping(DICT, dict.items(value
 register_tag(SET, lambda frozen: CanonicalSet(thaw_all(frozen[1:])))
 register_tag(FROZENSET, lambda frozen: CanonicalFrozenset(thaw_all(frozen[1:])))
 register_tag(DICT, _thaw_dict)
-register_settler(set, CanonicalSet)
+register_settler(set, lambda value: CanonicalSet(all_settled(value)))
 register_settler(dict, CanonicalDict)
 register_settler(frozenset, CanonicalFrozenset)
 register_settler(CanonicalSet, _settle_set)
