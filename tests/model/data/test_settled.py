@@ -228,6 +228,8 @@ def holders(words: frozenset[str]) -> dict[str, Any]:
     return {
         "a list of tuples": [(1, "a"), (2, words)],
         "a list of records": [Fixed(CanonicalFrozenset("a")), Fixed(words)],
+        "a list of tuples and nothing": [None, (1, (2, "a")), 3, (4, (5, words))],
+        "a list of records of tuples": [Fixed((1, "a")), Fixed((2, (words,)))],  # type: ignore[arg-type]
         "a list of both": [(1, words), Fixed(words), Loose(words)],
         "a tuple of tuples": ((1, "a"), (2, (words,))),
     }
