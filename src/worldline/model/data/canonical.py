@@ -14,9 +14,11 @@ from operator import is_
 from typing import Any, TypeVar, final
 
 from worldline.model.data.content import DICT, FROZENSET, SET, order_key
+from worldline.model.data.immutable import mutable
 from worldline.model.data.settling import (
     AS_THEY_ARE,
     COLLECTIONS,
+    Mutable,
     all_settled,
     as_it_is,
     met,
@@ -61,7 +63,10 @@ class CanonicalFrozenset(frozenset[T]):
     __slots__ = ("_ordered",)
 
     def __new__(cls, values: Iterable[T] = ()) -> CanonicalFrozenset[T]:
+        places = met.places
         fresh = super().__new__(cls, all_settled(values))
+        if met.places != places:
+            raise mutable(Mutable(met.culprit), "a frozenset", "it")
         fresh._ordered = None
         return fresh
 
@@ -229,7 +234,7 @@ class CanonicalDict(dict[K, V]):
             value = adopt(value)
             if met.places != places or type(value) in COLLECTIONS:
                 self.is_plain = False
-        super().__setitem__(key if type(key) in ITSELF else settled(key), value)
+        super().__setitem__(key if type(key) in ITSELF else _settled_key(key), value)
 
     def setdefault(self, key: K, default: Any = None) -> Any:
         if key not in self:
@@ -286,6 +291,15 @@ class CanonicalDict(dict[K, V]):
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"
+
+
+def _settled_key(key: Any) -> Any:
+    places = met.places
+    fresh = settled(key)
+    if met.places != places:
+        hash(key)  # most that can change are refused by Python
+        raise mutable(Mutable(met.culprit), "a key of a dict", "it")
+    return fresh
 
 
 def adopt(value: Any) -> Any:
