@@ -253,6 +253,21 @@ def test_what_comes_into_a_dict_of_what_can_change_later_is_settled():
     assert all(type(found) is CanonicalFrozenset for found in _frozensets(table))
 
 
+@pytest.mark.parametrize("empty", [[], set(), {}], ids=repr)
+def test_what_comes_into_the_collections_of_a_dict_is_settled(empty: Any):
+    table: CanonicalDict[str, Any] = CanonicalDict({"a": empty, "b": empty})
+    for number, words in enumerate([frozenset("a"), (1, frozenset(WORDS))]):
+        held = table["ab"[number]]
+        if isinstance(held, dict):
+            held[number] = []
+            held[number].append(words)
+        else:
+            (held.append if isinstance(held, list) else held.add)(words)
+        settle_fields({"table": table})
+        assert len(_frozensets(table)) == number + 1
+        assert all(type(found) is CanonicalFrozenset for found in _frozensets(table))
+
+
 def test_a_dict_of_what_cannot_change_has_nothing_to_settle():
     table: CanonicalDict[str, Any] = CanonicalDict({"a": (1, (frozenset(WORDS),))})
     table["b"] = Fixed(frozenset(WORDS))
@@ -276,7 +291,7 @@ def _frozensets(value: Any) -> list[Any]:
     found = [value] if isinstance(value, frozenset) else []
     if isinstance(value, dict | wl.FrozenMap):
         inside: Any = [value[key] for key in value]
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, list | tuple | set):
         inside = value
     elif dataclasses.is_dataclass(value):
         inside = [getattr(value, field.name) for field in dataclasses.fields(value)]

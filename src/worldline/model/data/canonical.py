@@ -8,9 +8,10 @@ that travels or is kept: messages, payloads, arguments, histories (see `settling
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, KeysView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView
 from collections.abc import Set as AbstractSet
-from operator import is_
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any, TypeVar, final
 
 from worldline.model.data.content import DICT, FROZENSET, SET, order_key
@@ -334,11 +335,36 @@ def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
     # collections, which hold nothing that could change, have to be passed in no time.
     if value.is_plain or AS_THEY_ARE.issuperset(map(type, dict.values(value))):
         return value
+    if _are_settled(list(dict.values(value))):
+        return value
     for key, item in list(dict.items(value)):
         fresh = settled(item)
         if fresh is not item:
             dict.__setitem__(value, key, fresh)
     return value
+
+
+def _are_settled(items: list[Any]) -> bool:
+    """Say whether all are collections of one class that hold nothing that can change.
+
+    They may be many, and are looked at after each event: by functions of C.
+    """
+    (kind, *others) = {*map(type, items)}
+    if others:
+        return False
+    if kind is CanonicalDict:
+        return all(map(attrgetter("is_plain"), items))
+    read = _ITERATORS.get(kind)
+    return read is not None and AS_THEY_ARE.issuperset(
+        map(type, chain.from_iterable(map(read, items)))
+    )
+
+
+_ITERATORS: dict[type, Callable[[Any], Iterator[Any]]] = {
+    list: iter,
+    CanonicalSet: set.__iter__,
+}
+"""What gives the elements of a collection in any order."""
 
 
 def thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:
