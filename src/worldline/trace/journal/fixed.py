@@ -11,6 +11,7 @@ from typing import Any
 
 from worldline.model.data.canonical import CanonicalFrozenset
 from worldline.model.data.changing import sort_of
+from worldline.model.data.content import DURATION, TIME, Frozen
 from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.time import Duration, Time
 from worldline.model.data.values import ITSELF, freeze, getter, thaw
@@ -57,7 +58,18 @@ def are_found_again(keys: Iterable[Any]) -> bool:
 def identity(value: Any) -> Any:
     """Return what stands for a value as it is now: frozen, but with times told apart."""
     frozen = freeze(value)
-    return (frozen, *_seconds(value)) if type(frozen) is tuple else frozen
+    return (frozen, *_seconds(value)) if _has_times(frozen) else frozen
+
+
+def _has_times(frozen: Frozen) -> bool:
+    """Say whether a time is anywhere in a frozen value, mostly by functions of C."""
+    level = [frozen] if type(frozen) is tuple else []
+    while level:
+        items = list(chain.from_iterable(level))
+        if TIME in items or DURATION in items:
+            return True
+        level = [item for item in items if type(item) is tuple]
+    return False
 
 
 def _seconds(value: Any) -> list[float]:
