@@ -44,6 +44,13 @@ class Fixed:
     inner: Any = None
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class HashedFixed:
+    """Another that can be a key, whatever it holds."""
+
+    inner: Any = None
+
+
 KEYS = st.sampled_from([0, True, "a", A, B, (1, "a")])
 
 
@@ -204,3 +211,19 @@ def test_a_plain_copy_keeps_what_is_held_twice():
     twice = copy.deepcopy([shared, shared])
     assert twice[0] is twice[1]
     assert not are_apart(twice)
+
+
+def test_what_a_frozenset_or_a_key_holds_cannot_change():
+    entries: list[Any] = [Slim(), (1, Slim()), HashedFixed([])]
+    node = Holder(Inner(), {})
+    for entry in entries:
+        with pytest.raises(wl.ModelError, match="a key of a dict holds a"):
+            node.one[entry] = 1
+        with pytest.raises(wl.ModelError, match="a key of a dict holds a"):
+            node.two = {entry: 1}
+        with pytest.raises(wl.ModelError, match="a frozenset holds a"):
+            node.two = (1, frozenset({entry}))
+        with pytest.raises(wl.ModelError, match="a FrozenMap holds a"):
+            wl.FrozenMap({entry: 1})
+    with pytest.raises(TypeError, match="unhashable"):
+        node.one[(1, [])] = 1

@@ -228,6 +228,8 @@ def holders(words: frozenset[str]) -> dict[str, Any]:
     return {
         "a list of tuples": [(1, "a"), (2, words)],
         "a list of records": [Fixed(CanonicalFrozenset("a")), Fixed(words)],
+        "a list of tuples and nothing": [None, (1, (2, "a")), 3, (4, (5, words))],
+        "a list of records of tuples": [Fixed((1, "a")), Fixed((2, (words,)))],  # type: ignore[arg-type]
         "a list of both": [(1, words), Fixed(words), Loose(words)],
         "a tuple of tuples": ((1, "a"), (2, (words,))),
     }
@@ -251,6 +253,21 @@ def test_what_comes_into_a_dict_of_what_can_change_later_is_settled():
     assert all(type(found) is CanonicalFrozenset for found in _frozensets(table))
 
 
+@pytest.mark.parametrize("empty", [[], set(), {}], ids=repr)
+def test_what_comes_into_the_collections_of_a_dict_is_settled(empty: Any):
+    table: CanonicalDict[str, Any] = CanonicalDict({"a": empty, "b": empty})
+    for number, words in enumerate([frozenset("a"), (1, frozenset(WORDS))]):
+        held = table["ab"[number]]
+        if isinstance(held, dict):
+            held[number] = []
+            held[number].append(words)
+        else:
+            (held.append if isinstance(held, list) else held.add)(words)
+        settle_fields({"table": table})
+        assert len(_frozensets(table)) == number + 1
+        assert all(type(found) is CanonicalFrozenset for found in _frozensets(table))
+
+
 def test_a_dict_of_what_cannot_change_has_nothing_to_settle():
     table: CanonicalDict[str, Any] = CanonicalDict({"a": (1, (frozenset(WORDS),))})
     table["b"] = Fixed(frozenset(WORDS))
@@ -262,11 +279,19 @@ def test_a_dict_of_what_cannot_change_has_nothing_to_settle():
         assert not CanonicalDict({"a": value}).is_plain
 
 
+def test_what_a_set_holds_is_settled_where_no_field_sees_it_come_in():
+    fields: dict[str, Any] = {"loose": Loose({frozenset(WORDS), (frozenset(WORDS),)})}
+    settle_fields(fields)
+    held = list(fields["loose"].words)
+    assert len(_frozensets(held)) == 2
+    assert all(type(found) is CanonicalFrozenset for found in _frozensets(held))
+
+
 def _frozensets(value: Any) -> list[Any]:
     found = [value] if isinstance(value, frozenset) else []
     if isinstance(value, dict | wl.FrozenMap):
         inside: Any = [value[key] for key in value]
-    elif isinstance(value, list | tuple):
+    elif isinstance(value, list | tuple | set):
         inside = value
     elif dataclasses.is_dataclass(value):
         inside = [getattr(value, field.name) for field in dataclasses.fields(value)]

@@ -18,6 +18,7 @@ import worldline as wl
 from worldline.model.data.content import canonical_bytes, fingerprint, order_key
 from worldline.model.data.unfreezable import Unfreezable
 from worldline.model.data.values import freeze, thaw
+from worldline.model.errors import ModelError
 
 
 class Colour(enum.Enum):
@@ -192,6 +193,27 @@ def test_thawed_collections_are_fresh():
     frozen = freeze({"a": [1]})
     thaw(frozen)["a"].append(2)
     assert thaw(frozen) == {"a": [1]}
+
+
+class Right(enum.Flag):
+    READ = 1
+    WRITE = 2
+    BOTH = 3
+
+
+class Level(enum.IntFlag):
+    LOW = 1
+
+
+@pytest.mark.parametrize("value", [Right.READ, Right.BOTH], ids=repr)
+def test_a_combination_of_flags_that_has_a_name_is_a_value(value: Right):
+    assert thaw(freeze(value)) is value
+
+
+@pytest.mark.parametrize("value", [Right(0), Level(0), Level(2), Level(3)], ids=repr)
+def test_a_combination_of_flags_without_a_name_is_refused(value: enum.Flag):
+    with pytest.raises(ModelError, match=f"is no member of {type(value).__name__}"):
+        freeze([value])
 
 
 PROGRAM = """

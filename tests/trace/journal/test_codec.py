@@ -321,6 +321,23 @@ def test_a_number_that_is_none_is_refused() -> None:
         CODEC.encode(float("nan"))
 
 
+class Right(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+@wl.node
+class Guard:
+    rights: Right = wl.durable(default=Right.READ)
+
+
+def test_a_combination_of_flags_without_a_name_is_refused() -> None:
+    codec = Codec(wl.System({A: Guard()}))
+    assert codec.decode(codec.encode(Right.WRITE)) is Right.WRITE
+    with pytest.raises(ModelError, match="is no member of Right"):
+        codec.encode(Right.READ | Right.WRITE)
+
+
 def test_another_field_makes_another_digest_and_is_named() -> None:
     other = Digest((*CODEC.digest.lines[:-1], "enum Color(RED)"), b"")
     said = CODEC.digest.difference(other.lines)

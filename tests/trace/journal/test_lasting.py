@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worldline as wl
+from worldline.model.data.time import Time
 from worldline.model.data.values import freeze
 from worldline.model.node import node_type
 from worldline.trace.journal.codec import Codec
@@ -289,3 +290,65 @@ def test_of_a_dict_what_has_changed_come_and_gone_is_written(
     assert all(dict(patch.added) == added for patch in patches)
     apply_all(kept, {}, patches)
     assert same(kept["pairs"], node.pairs)
+
+
+@wl.message
+class Lease:
+    until: wl.Time
+
+
+@dataclasses.dataclass(frozen=True)
+class Term:
+    began: wl.Time
+    number: int
+
+
+HOLDERS: dict[str, Any] = {
+    "itself": lambda time: time,
+    "list": lambda time: [time, 1],
+    "dict": lambda time: {"a": time},
+    "tuple": lambda time: (1, (time,)),
+    "map": lambda time: wl.FrozenMap({"a": time}),
+    "message": Lease,
+    "record": lambda time: [Term(time, 1)],
+    "duration": lambda time: {"a": time - Time(0.0)},
+}
+
+
+@pytest.mark.parametrize("held", HOLDERS.values(), ids=HOLDERS)
+def test_another_time_is_a_change_wherever_it_is(held: Any):
+    node: Any = Store()
+    node.last = held(Time(1.0))
+    lasting = Lasting(KIND, node, ["last"])
+    node.last = held(Time(1.0))
+    assert lasting.changed() == ({}, ())
+    node.last = held(Time(2.0))
+    changed, patches = lasting.changed()
+    assert set(changed) | {patch.path for patch in patches} == {"last"}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Alone:
+    """A record that is equal to no other, not even to what is read of it again."""
+
+    number: int
+
+
+@pytest.mark.parametrize("way", ["gone", "changed", "come"])
+def test_what_nobody_could_find_again_is_written_as_a_whole(way: str):
+    node: Any = Store()
+    node.pairs = {Alone(number): number for number in range(20)}
+    node.names = {(Alone(number),) for number in range(20)}
+    lasting = Lasting(KIND, node, ["pairs", "names"])
+    if way == "gone":
+        node.pairs.popitem()
+        node.names.pop()
+    elif way == "changed":
+        node.pairs[next(iter(node.pairs))] = "new"
+        node.names.add((Alone(20),))
+    else:
+        node.pairs[Alone(20)] = 20
+        node.names.add((Alone(20),))
+    changed, patches = lasting.changed()
+    assert patches == ()
+    assert same(changed, {"pairs": node.pairs, "names": node.names})

@@ -8,15 +8,18 @@ that travels or is kept: messages, payloads, arguments, histories (see `settling
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterable, Iterator, KeysView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView
 from collections.abc import Set as AbstractSet
-from operator import is_
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any, TypeVar, final
 
 from worldline.model.data.content import DICT, FROZENSET, SET, order_key
+from worldline.model.data.immutable import mutable
 from worldline.model.data.settling import (
     AS_THEY_ARE,
     COLLECTIONS,
+    Mutable,
     all_settled,
     as_it_is,
     met,
@@ -61,7 +64,10 @@ class CanonicalFrozenset(frozenset[T]):
     __slots__ = ("_ordered",)
 
     def __new__(cls, values: Iterable[T] = ()) -> CanonicalFrozenset[T]:
+        places = met.places
         fresh = super().__new__(cls, all_settled(values))
+        if met.places != places:
+            raise mutable(Mutable(met.culprit), "a frozenset", "it")
         fresh._ordered = None
         return fresh
 
@@ -229,7 +235,7 @@ class CanonicalDict(dict[K, V]):
             value = adopt(value)
             if met.places != places or type(value) in COLLECTIONS:
                 self.is_plain = False
-        super().__setitem__(key if type(key) in ITSELF else settled(key), value)
+        super().__setitem__(key if type(key) in ITSELF else _settled_key(key), value)
 
     def setdefault(self, key: K, default: Any = None) -> Any:
         if key not in self:
@@ -288,6 +294,15 @@ class CanonicalDict(dict[K, V]):
         return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in self.items()) + "}"
 
 
+def _settled_key(key: Any) -> Any:
+    places = met.places
+    fresh = settled(key)
+    if met.places != places:
+        hash(key)  # most that can change are refused by Python
+        raise mutable(Mutable(met.culprit), "a key of a dict", "it")
+    return fresh
+
+
 def adopt(value: Any) -> Any:
     """Return what a field stores for `value`: a canonical copy of a collection.
 
@@ -320,11 +335,36 @@ def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
     # collections, which hold nothing that could change, have to be passed in no time.
     if value.is_plain or AS_THEY_ARE.issuperset(map(type, dict.values(value))):
         return value
+    if _are_settled(list(dict.values(value))):
+        return value
     for key, item in list(dict.items(value)):
         fresh = settled(item)
         if fresh is not item:
             dict.__setitem__(value, key, fresh)
     return value
+
+
+def _are_settled(items: list[Any]) -> bool:
+    """Say whether all are collections of one class that hold nothing that can change.
+
+    They may be many, and are looked at after each event: by functions of C.
+    """
+    (kind, *others) = {*map(type, items)}
+    if others:
+        return False
+    if kind is CanonicalDict:
+        return all(map(attrgetter("is_plain"), items))
+    read = _ITERATORS.get(kind)
+    return read is not None and AS_THEY_ARE.issuperset(
+        map(type, chain.from_iterable(map(read, items)))
+    )
+
+
+_ITERATORS: dict[type, Callable[[Any], Iterator[Any]]] = {
+    list: iter,
+    CanonicalSet: set.__iter__,
+}
+"""What gives the elements of a collection in any order."""
 
 
 def thaw_pairs(frozen: tuple[Any, ...]) -> dict[Any, Any]:
@@ -349,7 +389,7 @@ register_type(CanonicalDict, lambda value: freeze_mapping(DICT, dict.items(value
 register_tag(SET, lambda frozen: CanonicalSet(thaw_all(frozen[1:])))
 register_tag(FROZENSET, lambda frozen: CanonicalFrozenset(thaw_all(frozen[1:])))
 register_tag(DICT, _thaw_dict)
-register_settler(set, CanonicalSet)
+register_settler(set, lambda value: CanonicalSet(all_settled(value)))
 register_settler(dict, CanonicalDict)
 register_settler(frozenset, CanonicalFrozenset)
 register_settler(CanonicalSet, _settle_set)

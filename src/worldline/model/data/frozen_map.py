@@ -13,7 +13,7 @@ from worldline.model.data.canonical import (
 )
 from worldline.model.data.content import MAP
 from worldline.model.data.immutable import immutable
-from worldline.model.data.settling import as_it_is, register_settler, settled
+from worldline.model.data.settling import as_it_is, register_settler
 from worldline.model.data.values import freeze_mapping, register_tag, register_type
 
 K = TypeVar("K")
@@ -34,7 +34,7 @@ class FrozenMap(Mapping[K, V]):
 
     def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
         self._items: dict[K, V] = {
-            settled(key): immutable(value, "a FrozenMap", "it")
+            immutable(key, "a FrozenMap", "it"): immutable(value, "a FrozenMap", "it")
             for key, value in dict(items).items()
         }
 

@@ -147,18 +147,21 @@ def settle_live(value: Any) -> Any:
 def _are_records(items: list[Any]) -> bool:
     """Say whether all are of one class that cannot change, and hold what is settled.
 
-    A list of entries may be long, and is looked at after each event: by functions of C.
+    They may hold others of one class in turn, or nothing in the place of some. A list of
+    entries may be long, and is looked at after each event: by functions of C.
     """
-    kind = type(items[0])
-    held: Iterable[Any] = items
-    if kind is not tuple:
-        read = _readers.get(kind)
+    while True:
+        found = {*map(type, items)}
+        kinds = found - AS_THEY_ARE
+        if len(kinds) != 1:
+            return not kinds
+        (kind,) = kinds
+        read: Any = iter if kind is tuple else _readers.get(kind)
         if read is None:
             return False
-        held = map(read, items)
-    return {kind}.issuperset(map(type, items)) and AS_THEY_ARE.issuperset(
-        map(type, chain.from_iterable(held))
-    )
+        if len(found) > 1:
+            items = [item for item in items if type(item) is kind]
+        items = list(chain.from_iterable(map(read, items)))
 
 
 def _note_collections(items: Iterable[Any]) -> None:

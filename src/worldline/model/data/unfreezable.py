@@ -85,6 +85,15 @@ class Unfreezable(ModelError):
         return self
 
 
+def nameless(value: Any) -> ModelError:
+    """Return the error for flags of an enum that together are no member of it."""
+    return ModelError(
+        f"a value holds {value!r}, which is no member of {type(value).__name__}",
+        remedy="give that combination of flags a name in the class, or keep a frozenset "
+        "of its members",
+    )
+
+
 def _keeps_node(cls: type, name: str, held: Any) -> bool:
     """Say whether a field holds a node, and is not declared to be a part."""
     kind = getattr(cls, "__worldline_node__", None)

@@ -40,7 +40,7 @@ from worldline.model.data.content import (
 from worldline.model.data.identity import NodeId
 from worldline.model.data.memory import Memory
 from worldline.model.data.time import EPOCH, Duration, Time
-from worldline.model.data.unfreezable import MOST_NESTED, Unfreezable
+from worldline.model.data.unfreezable import MOST_NESTED, Unfreezable, nameless
 from worldline.model.errors import ModelError
 
 ITSELF: set[type] = {type(None), int, str, bytes, NodeId}
@@ -162,12 +162,14 @@ def _adopt_type(value: Any) -> Callable[[Any], Frozen]:
 
 def _register_enum(cls: Any) -> None:
     # By name: the hash of a member would be computed by Python code.
-    members = {member.name: (ENUM, cls, member.name) for member in cls}
+    members = {name: (ENUM, cls, name) for name in cls.__members__}
     _members.update({frozen: cls[name] for name, frozen in members.items()})
 
     def freezer(member: Any) -> Frozen:
-        # A combination of flags is no member.
-        return members.get(member._name_) or (ENUM, cls, member.name)
+        known = members.get(member._name_)
+        if known is None:
+            raise nameless(member)
+        return known
 
     register_type(cls, freezer)
 

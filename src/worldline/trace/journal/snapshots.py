@@ -18,9 +18,9 @@ from typing import Any, final
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.constant import are_constant, is_constant_value
 from worldline.model.data.content import Frozen
-from worldline.model.data.time import Duration, Time
-from worldline.model.data.values import ITSELF, freeze
+from worldline.model.data.values import ITSELF
 from worldline.trace.journal.patches import FieldPatch
+from worldline.trace.journal.same_data import are_found_again, identity, is_same_data
 
 _MISSING: Any = object()
 
@@ -60,7 +60,7 @@ class FieldSnapshot:
             self._items = list(value)
         if self._items is None or not (is_constant or are_constant(self._items)):
             self._keys, self._items = [], None
-            self._frozen = _identity(value)
+            self._frozen = identity(value)
 
     def is_of(self, value: Any) -> bool:
         """Say whether a value is as this one was."""
@@ -70,7 +70,7 @@ class FieldSnapshot:
             return False
         before = self._items
         if before is None:
-            return bool(_identity(value) == self._frozen)
+            return bool(identity(value) == self._frozen)
         if len(value) != len(before):
             return False
         if self._kind is list:
@@ -122,6 +122,10 @@ class FieldSnapshot:
         is_large = 2 * (len(gone) + len(added)) > len(value)
         if is_large or not are_constant(added):
             return None
+        if kept is None:
+            keys = list(dict(added) if self._kind is CanonicalDict else added)
+            if not are_found_again((*gone, *keys)):
+                return None
         return FieldPatch(path, kept, gone, added)
 
     def _begins(self, value: CanonicalDict[Any, Any]) -> bool:
@@ -133,7 +137,7 @@ class FieldSnapshot:
 def _changed_at(now: Iterable[Any], before: Iterable[Any]) -> Iterator[int]:
     """Yield the places at which there is other data, as far as both go."""
     differing = compress(zip(count(), now, before), map(is_not, now, before))
-    return (place for place, one, other in differing if not _is_same_data(one, other))
+    return (place for place, one, other in differing if not is_same_data(one, other))
 
 
 def _are_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
@@ -146,16 +150,3 @@ def _holds_these(value: Any, before: Iterable[Any]) -> bool:
     is_dict = type(value) is CanonicalDict
     items = list(dict.keys(value) if is_dict else set.__iter__(value))
     return _are_same(items, list(map(known.get, items, items)))
-
-
-def _is_same_data(one: Any, other: Any) -> bool:
-    """Say whether two constant values are the same data: 1 is not True."""
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    return bool(one == other if kind in ITSELF else freeze(one) == freeze(other))
-
-
-def _identity(value: Any) -> Any:
-    kind = type(value)
-    return (kind, value.seconds) if kind in (Time, Duration) else freeze(value)

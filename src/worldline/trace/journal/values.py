@@ -21,7 +21,7 @@ from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId
 from worldline.model.data.immutable import mutable
 from worldline.model.data.time import Duration, Time
-from worldline.model.data.unfreezable import MOST_NESTED
+from worldline.model.data.unfreezable import MOST_NESTED, nameless
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_node
 from worldline.trace.journal.vocabulary import Vocabulary
@@ -116,6 +116,8 @@ class Values:
         number = self._numbered(kind)
         if issubclass(kind, enum.Enum):
             members = self._vocabulary.members[number]
+            if value not in members:
+                raise nameless(value)
             return [ENUM, number, members.index(value)]
         names = self._vocabulary.fields[number]
         fields = [self.spell(getattr(value, name), depth) for name in names]
