@@ -8,7 +8,6 @@ await host.until(BACKUP, lambda backup: backup.total == 5)
 from __future__ import annotations
 
 import asyncio
-import secrets
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -22,11 +21,11 @@ from worldline.deploy.cluster import Cluster
 from worldline.deploy.cluster_file import cluster_for
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
+from worldline.deploy.going_on import run_of
 from worldline.deploy.journal_options import JournalOptions, Sync
 from worldline.deploy.keeping import NodeFailed, checked_call, stopped, within
 from worldline.deploy.names import numbered
 from worldline.deploy.outlets import LinkLimits, protection
-from worldline.deploy.recovery import recorded_run
 from worldline.deploy.runner import NodeRunner, Setup
 from worldline.deploy.state import StateCopy
 from worldline.deploy.stuck import StuckWatch
@@ -336,14 +335,15 @@ class Host:
         system, cluster = self._system.under_recording(), self._cluster
         codec = Codec(system)
         self._addresses = [cluster.addresses[node] for node in system.ids]
-        run = self._journal.run or cluster.run or recorded_run(self._record) or ""
+        run = self._journal.run or cluster.run or ""
+        run = run_of(self._record, system, codec.digest, run, self._say)
         seal, tls = protection(cluster, system, codec.digest.raw)
         return Setup(
             system=system,
             codec=codec,
             addresses=self._addresses,
             record=self._record,
-            journal=replace(self._journal, run=run or secrets.token_hex(8)),
+            journal=replace(self._journal, run=run),
             now=self._clock or anchored(),
             weather=self._weather,
             seal=seal,
