@@ -147,6 +147,34 @@ def late_and_violated(system: wl.System) -> wl.ReplayedRecording:
     return found
 
 
+def test_a_trace_that_ends_before_what_is_not_allowed_is_one_of_the_declared_network():
+    system = on_streams()
+    folder = late(system)
+    found = replayed(folder, system)  # step 2 violates, and a later one is not allowed
+    assert found.network.as_declared is False
+    assert found.network.step is not None
+    assert found.trace is not None
+    trace = read(found.trace)
+    assert len(trace.run) == 2 < found.network.step
+    assert trace.header.network == {"name": "streams", "buffer": 2}
+    assert wl.replay(found.trace, system).reproduced
+    assert wl.minimize(found.trace, system=system).verdict is wl.Verdict.VIOLATED
+    amid = replay_recording(folder, system, window=(2, 2))
+    assert read(str(amid.trace)).header.network["name"] == "streams"
+    assert wl.replay(str(amid.trace), system).exit_code == 1
+    wl.check(system, from_=str(amid.trace)).expect_violated("b_hears_little")
+
+
+def test_a_trace_of_some_steps_names_what_is_not_allowed_by_its_own_numbers():
+    system = on_streams().replace(properties=[])
+    found = replay_recording(late(system), system, window=(2, 9))
+    assert found.network.step is not None
+    with pytest.raises(
+        wl.UsageError, match=f"allow, in step {found.network.step - 1}:"
+    ):
+        wl.check(system, from_=str(found.trace))
+
+
 def test_a_send_that_was_taken_where_the_declared_buffer_is_full_is_told():
     system = on_streams().replace(properties=[])
     greets = [(1.0 + k, "a", GREET) for k in range(3)]
