@@ -22,6 +22,7 @@ from worldline.deploy.cluster_file import cluster_for
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
 from worldline.deploy.going_on import run_of
+from worldline.deploy.host_options import nodes_of, refuse_options, refuse_others
 from worldline.deploy.journal_options import JournalOptions, Sync
 from worldline.deploy.keeping import NodeFailed, checked_call, stopped, within
 from worldline.deploy.names import numbered
@@ -110,26 +111,22 @@ class Host:
         clock: HostClock | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
+        refuse_others(system)
+        refuse_options(weather, every=every, on_failure=on_failure)
         refuse_undeployable(system)
-        self._system = system
-        self._nodes = tuple(system.ids if nodes is None else nodes)
-        for node in self._nodes:
-            if node not in system.index:
-                raise UsageError(
-                    f"{spelt(node)} is no node of {system.name}",
-                    remedy=f"its nodes are {', '.join(map(str, system.ids))}",
-                )
+        self._system, self._nodes = system, nodes_of(system, nodes)
         self._cluster = cluster_for(system, self._nodes, cluster)
         self._record = None if record is None else Path(record)
-        self._journal = JournalOptions(
-            run=run or "",
-            seed=seed,
-            sync=sync,
-            keep=keep,
-            on_log_failure=on_log_failure,
-            events=events,
-            contents=contents,
-        )
+        kept: dict[str, Any] = {
+            "seed": seed,
+            "sync": sync,
+            "keep": keep,
+            "on_log_failure": on_log_failure,
+            "events": events,
+            "contents": contents,
+        }
+        refuse_options(None, **kept)
+        self._journal = JournalOptions(run=run or "", **kept)
         self._returns, self._every = on_failure == "restart", every
         self._weather, self._companions = weather, fitting(companions, system)
         self._limits, self._clock = limits or LinkLimits(), clock
