@@ -170,7 +170,9 @@ def test_of_a_class_without_fields_it_is_said_what_makes_one():
     class Bare:
         count = 0  # no type, so it is none
 
-    with pytest.raises(wl.ModelError, match=r"Bare\.count, which is no field") as caught:
+    with pytest.raises(
+        wl.ModelError, match=r"Bare\.count, which is no field"
+    ) as caught:
         _ = Driven(wl.System({A: Bare()})).world.view[A].count
     remedy = "it has none; a field has a type: count: TYPE = DEFAULT"
     assert caught.value.remedy == remedy
