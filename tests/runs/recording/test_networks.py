@@ -84,6 +84,34 @@ def test_a_message_that_arrives_after_the_error_of_its_sender_is_replayed_and_to
     assert found.expect_violated("b_hears_little").steps == 2
 
 
+@wl.safety
+def b_is_up(view: wl.View) -> bool:
+    return view.is_up(rounds.B)
+
+
+@pytest.mark.parametrize("network", [wl.datagrams(), wl.streams(buffer=2)])
+@pytest.mark.parametrize("last", [6.0, 20.0])
+def test_who_has_left_is_down_where_others_go_on_for_long(network: Any, last: float):
+    system = rounds.system(network, properties=[b_is_up])
+    turns: list[tuple[float, str, Any]] = [
+        (1.0, "a", GREET),
+        (1.1, "b", [greeting(system, 2), DeltaRecord(0, {"kept": 1}, 0)]),
+        (2.0, "b", STOP),
+        *((at, "c", GREET) for at in (3.0, last)),
+        *((last + 0.1, node, STOP) for node in "ac"),
+    ]
+    found = replayed(by_hand(Path("left"), system, turns), system)
+    assert found.divergence is None
+    assert found.network.as_declared
+    if last < 7.0:  # it may be the end of all, at which nobody is missed
+        found.expect_no_violation()
+    else:
+        steps = found.expect_violated("b_is_up").steps
+        assert steps is not None
+        assert steps > 1
+        assert wl.replay(str(found.trace), system).exit_code == 1
+
+
 def test_who_has_left_cannot_be_reached_and_that_is_as_declared():
     system = on_streams()
     folder = by_hand(
