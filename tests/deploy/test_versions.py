@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from worldline.deploy.journal import JournalWriter
 from worldline.deploy.journal_options import JournalOptions
 from worldline.deploy.recovery import Restored
 from worldline.model.errors import InputError
+from worldline.runs.recording.folder import JournalFolder
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import DeltaRecord, StartedRecord
 
@@ -88,3 +90,60 @@ def test_a_field_that_dies_with_its_node_may_change(tmp_path: Path):
         seen=b"",
     )
     assert opened(tmp_path, new).incarnation == 2
+
+
+def talking(*names: str, **fields: type) -> wl.System:
+    """Return a system of such nodes, whose message has these fields."""
+    word: Any = wl.message(type("Word", (), {"__annotations__": fields}))
+
+    class Talker:
+        kept: int = wl.durable(default=0)
+
+        @wl.on(word)
+        def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Any) -> None:
+            self.kept += 1
+
+    made: Any = wl.node(Talker)
+    return wl.System({node: made() for node in wl.ids(*names)}, name="talk")
+
+
+def lived(place: Path, system: wl.System, **options: Any) -> list[str]:
+    """Run the nodes of a system for a moment; return what the host said."""
+    lines: list[str] = []
+
+    async def main() -> None:
+        async with wl.Host(system, record=place, say=lines.append, **options):
+            pass
+
+    asyncio.run(main())
+    return lines
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("a",), ("x", "y")])
+def test_a_host_with_other_nodes_does_not_go_on_in_a_recording(
+    tmp_path: Path, names: tuple[str, ...]
+):
+    lived(tmp_path, talking("a", "b"))
+    with pytest.raises(InputError, match="recording of other nodes: a, b; record"):
+        lived(tmp_path, talking(*names))
+    assert lived(tmp_path, talking("a", "b")) == []
+    JournalFolder(tmp_path, talking("a", "b"))  # it is one of a single system still
+
+
+def test_another_run_does_not_go_on_in_a_recording(tmp_path: Path):
+    lived(tmp_path, talking("a", "b"), run="first")
+    with pytest.raises(InputError, match="recording of the run first, not second;"):
+        lived(tmp_path, talking("a", "b"), run="second")
+    assert lived(tmp_path, talking("a", "b"), run="first") == []
+    assert lived(tmp_path, talking("a", "b")) == []
+    JournalFolder(tmp_path, talking("a", "b"))
+
+
+def test_a_life_with_other_messages_goes_on_and_is_told_what_that_costs(tmp_path: Path):
+    lived(tmp_path, talking("a", "b", number=int))
+    (line,) = lived(tmp_path, talking("a", "b", number=int, text=str))
+    assert line == (
+        f"{tmp_path} has lives with other messages (here message Word(number: int, "
+        "text: str), there message Word(number: int)): nodes go on from their durable "
+        "fields, but no replay knows both; to have one, record into a new folder"
+    )

@@ -64,6 +64,13 @@ def test_a_mutable_field_is_refused_by_its_annotation(annotation: Any, word: str
     assert "use a tuple, a frozenset or wl.FrozenMap" in caught.value.remedy
 
 
+def test_a_field_without_a_default_behind_one_with_it_is_told_where_to_stand():
+    fields = {"first": int, "then": int}
+    with pytest.raises(wl.ModelError, match="'then' follows default") as caught:
+        wl.message(type("Order", (), {"__annotations__": fields, "first": 0}))
+    assert caught.value.remedy == "put the fields that have a default behind all others"
+
+
 def test_annotations_that_only_look_mutable_are_fine():
     @wl.message
     class Plan:

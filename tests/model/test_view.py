@@ -165,6 +165,19 @@ def test_a_mistake_in_a_property_says_what_is_wrong_and_what_to_do(
     assert remedy in caught.value.remedy
 
 
+def test_of_a_class_without_fields_it_is_said_what_makes_one():
+    @wl.node
+    class Bare:
+        count = 0  # no type, so it is none
+
+    with pytest.raises(
+        wl.ModelError, match=r"Bare\.count, which is no field"
+    ) as caught:
+        _ = Driven(wl.System({A: Bare()})).world.view[A].count
+    remedy = "it has none; a field has a type: count: TYPE = DEFAULT"
+    assert caught.value.remedy == remedy
+
+
 def test_a_view_of_a_part_reads_only_its_fields():
     system = stack()
     view = Driven(system).world.view

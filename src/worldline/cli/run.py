@@ -75,7 +75,7 @@ cluster: where each node listens, as TOML, the same file for all of them
 
 It ends after --seconds, when every node has stopped, or with Ctrl-C, SIGTERM or SIGHUP, and
 prints what was learned; a second Ctrl-C does not wait. Exit codes: 0 done, 1 a handler failed, 2 it could
-not start, or a journal not be written.
+not start, or a journal not be written, 3 it was ended at once, or before any node had begun.
 """
 
 

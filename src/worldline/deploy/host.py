@@ -8,7 +8,6 @@ await host.until(BACKUP, lambda backup: backup.total == 5)
 from __future__ import annotations
 
 import asyncio
-import secrets
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -23,11 +22,12 @@ from worldline.deploy.cluster import Cluster
 from worldline.deploy.cluster_file import cluster_for
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.deployable import refuse_undeployable
+from worldline.deploy.going_on import run_of
+from worldline.deploy.host_options import nodes_of, refuse_options, refuse_others
 from worldline.deploy.journal_options import JournalOptions, Sync
 from worldline.deploy.keeping import NodeFailed, checked_call, stopped, within
 from worldline.deploy.names import numbered
 from worldline.deploy.outlets import LinkLimits, protection
-from worldline.deploy.recovery import recorded_run
 from worldline.deploy.runner import NodeRunner, Setup
 from worldline.deploy.state import StateCopy
 from worldline.deploy.stuck import StuckWatch
@@ -112,26 +112,22 @@ class Host:
         clock: HostClock | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
+        refuse_others(system)
+        refuse_options(weather, every=every, on_failure=on_failure)
         refuse_undeployable(system)
-        self._system = system
-        self._nodes = tuple(system.ids if nodes is None else nodes)
-        for node in self._nodes:
-            if node not in system.index:
-                raise UsageError(
-                    f"{spelt(node)} is no node of {system.name}",
-                    remedy=f"its nodes are {', '.join(map(str, system.ids))}",
-                )
+        self._system, self._nodes = system, nodes_of(system, nodes)
         self._cluster = cluster_for(system, self._nodes, cluster)
         self._record = None if record is None else Path(record)
-        self._journal = JournalOptions(
-            run=run or "",
-            seed=seed,
-            sync=sync,
-            keep=keep,
-            on_log_failure=on_log_failure,
-            events=events,
-            contents=contents,
-        )
+        kept: dict[str, Any] = {
+            "seed": seed,
+            "sync": sync,
+            "keep": keep,
+            "on_log_failure": on_log_failure,
+            "events": events,
+            "contents": contents,
+        }
+        refuse_options(None, **kept)
+        self._journal = JournalOptions(run=run or "", **kept)
         self._returns, self._every = on_failure == "restart", every
         self._weather, self._companions = weather, fitting(companions, system)
         self._limits, self._clock = limits or LinkLimits(), clock
@@ -335,14 +331,15 @@ class Host:
         system, cluster = self._system.under_recording(), self._cluster
         codec = Codec(system)
         self._addresses = [cluster.addresses[node] for node in system.ids]
-        run = self._journal.run or cluster.run or recorded_run(self._record) or ""
+        run = self._journal.run or cluster.run or ""
+        run = run_of(self._record, system, codec.digest, run, self._say)
         seal, tls = protection(cluster, system, codec.digest.raw)
         return Setup(
             system=system,
             codec=codec,
             addresses=self._addresses,
             record=self._record,
-            journal=replace(self._journal, run=run or secrets.token_hex(8)),
+            journal=replace(self._journal, run=run),
             now=self._clock or anchored(),
             weather=self._weather,
             seal=seal,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +23,6 @@ from worldline.trace.journal.reading import (
     Incarnation,
     Turn,
     contents,
-    is_recording,
-    nodes_of,
     read_node,
 )
 from worldline.trace.journal.records import (
@@ -68,18 +65,6 @@ class Restored:
     counter: int
     durable: Mapping[str, Any] | None
     torn: int = 0
-
-
-def recorded_run(recording: Path | None) -> str | None:
-    """Return the name of the run whose journals are in a folder already, if any are."""
-    if recording is None or not is_recording(recording):
-        return None
-    for folder in nodes_of(recording):
-        for life in read_node(folder).incarnations:
-            with contextlib.suppress(InputError):  # said by whoever opens the journal
-                if life.header is not None:
-                    return life.header.run
-    return None
 
 
 def restore(folder: Path, codec: Codec, kind: NodeType) -> Restored:

@@ -93,7 +93,10 @@ def message(cls: type[Any] | None = None, *, size: DeclaredSize | None = None) -
     try:
         made = dataclasses.dataclass(frozen=True)(cls)
     except (TypeError, ValueError) as error:
-        raise ModelError(f"message {cls.__name__}: {error}", remedy=_REMEDY) from error
+        remedy = _REMEDY
+        if str(error).startswith("non-default argument"):
+            remedy = "put the fields that have a default behind all others"
+        raise ModelError(f"message {cls.__name__}: {error}", remedy=remedy) from error
     if is_simple:
         give_quick_init(made)
     _register(made)

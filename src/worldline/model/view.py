@@ -384,7 +384,9 @@ class NodeView:
                 return function.__get__(self)
             raise ModelError(
                 f"{_who()} reads {self._type.cls.__name__}.{name}, which is no field",
-                remedy=f"its fields are {', '.join(self._type.roles)}",
+                remedy=f"its fields are {', '.join(self._type.roles)}"
+                if self._type.roles
+                else f"it has none; a field has a type: {name}: TYPE = DEFAULT",
             )
         column = self._system.layout.local(self._index)
         return self._reader.read(read_of(column, "field", *self._path, name))

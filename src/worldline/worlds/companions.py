@@ -20,7 +20,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from worldline.model.arguments import named
 from worldline.model.data.identity import NodeId
+from worldline.model.errors import UsageError
 from worldline.model.events import Event
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
@@ -319,9 +321,15 @@ def fitting(companions: Sequence[Companion], system: System) -> tuple[Companion,
     Raises
     ------
     UsageError
-        If one was made for another system.
+        If one was made for another system, or is none.
     """
     for one in companions:
+        if not isinstance(one, Companion):
+            raise UsageError(
+                f"{named(one)} is no companion",
+                remedy="give companions=[...] of classes that are a wl.Companion, or what "
+                "wl.steered(...) made",
+            )
         one.fits(system)
     return tuple(companions)
 

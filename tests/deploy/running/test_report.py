@@ -64,6 +64,16 @@ def test_the_exit_code_tells_failures_from_journals():
     assert "\n  it ended: b cannot be run: no disk\n" in str(ended)
 
 
+def test_a_run_that_ended_before_any_node_began_was_none():
+    none = replace(report(NodeCounts(node="a")), recording=None, replay=None, notes=())
+    assert none.exit_code == 3
+    assert "\n  it ended before any node had begun: nothing was run" in str(none)
+    failed = replace(none, error="a cannot be run: no disk")
+    assert failed.exit_code == 2
+    assert "before any node" not in str(failed)
+    assert "before any node" not in str(report(FIRST, NodeCounts(node="b")))
+
+
 def test_its_text_has_a_line_for_each_node_and_what_to_do_next():
     lines = str(
         report(FIRST, replace(SECOND, node="bee", events=1_000_000))

@@ -118,6 +118,21 @@ def test_a_time_before_every_checkpoint_is_the_start_of_each_node():
     )
 
 
+@pytest.mark.parametrize("nodes", ["a b", "b c", "c a", "a b c"])
+def test_of_a_node_that_was_reset_behind_where_it_begins_nothing_is_missing(nodes: str):
+    system = rounds.system(wl.streams(buffer=20), properties=[b_hears_little])
+    first, *others = nodes.split()
+    weather = [f"at {n}s reset {first}" for n in (5, 6, 7)]
+    weather += [f"at {n}s reset {each}" for n in (15, 20) for each in others]
+    given: Any = {"weather": ", ".join(weather), "every": 3.0}
+    folder = record(Path("run"), system, seconds=30, rate=0.0, **given)
+    assert replay_recording(folder, system).network.as_declared
+    found = replay_recording(folder, system, since=10.0, window=(1, 99))
+    assert found.begins == 10.0
+    assert found.trace is not None
+    assert read(found.trace).header.network["missing"] == []
+
+
 @pytest.mark.parametrize("every", [None, 3.0])
 def test_a_time_behind_the_end_is_refused_with_and_without_checkpoints(
     every: float | None,

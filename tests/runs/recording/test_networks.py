@@ -84,6 +84,34 @@ def test_a_message_that_arrives_after_the_error_of_its_sender_is_replayed_and_to
     assert found.expect_violated("b_hears_little").steps == 2
 
 
+@wl.safety
+def b_is_up(view: wl.View) -> bool:
+    return view.is_up(rounds.B)
+
+
+@pytest.mark.parametrize("network", [wl.datagrams(), wl.streams(buffer=2)])
+@pytest.mark.parametrize("last", [6.0, 20.0])
+def test_who_has_left_is_down_where_others_go_on_for_long(network: Any, last: float):
+    system = rounds.system(network, properties=[b_is_up])
+    turns: list[tuple[float, str, Any]] = [
+        (1.0, "a", GREET),
+        (1.1, "b", [greeting(system, 2), DeltaRecord(0, {"kept": 1}, 0)]),
+        (2.0, "b", STOP),
+        *((at, "c", GREET) for at in (3.0, last)),
+        *((last + 0.1, node, STOP) for node in "ac"),
+    ]
+    found = replayed(by_hand(Path("left"), system, turns), system)
+    assert found.divergence is None
+    assert found.network.as_declared
+    if last < 7.0:  # it may be the end of all, at which nobody is missed
+        found.expect_no_violation()
+    else:
+        steps = found.expect_violated("b_is_up").steps
+        assert steps is not None
+        assert steps > 1
+        assert wl.replay(str(found.trace), system).exit_code == 1
+
+
 def test_who_has_left_cannot_be_reached_and_that_is_as_declared():
     system = on_streams()
     folder = by_hand(
@@ -145,6 +173,34 @@ def late_and_violated(system: wl.System) -> wl.ReplayedRecording:
     assert found.trace is not None
     assert wl.replay(found.trace, violated_by_two()).exit_code == 1
     return found
+
+
+def test_a_trace_that_ends_before_what_is_not_allowed_is_one_of_the_declared_network():
+    system = on_streams()
+    folder = late(system)
+    found = replayed(folder, system)  # step 2 violates, and a later one is not allowed
+    assert found.network.as_declared is False
+    assert found.network.step is not None
+    assert found.trace is not None
+    trace = read(found.trace)
+    assert len(trace.run) == 2 < found.network.step
+    assert trace.header.network == {"name": "streams", "buffer": 2}
+    assert wl.replay(found.trace, system).reproduced
+    assert wl.minimize(found.trace, system=system).verdict is wl.Verdict.VIOLATED
+    amid = replay_recording(folder, system, window=(2, 2))
+    assert read(str(amid.trace)).header.network["name"] == "streams"
+    assert wl.replay(str(amid.trace), system).exit_code == 1
+    wl.check(system, from_=str(amid.trace)).expect_violated("b_hears_little")
+
+
+def test_a_trace_of_some_steps_names_what_is_not_allowed_by_its_own_numbers():
+    system = on_streams().replace(properties=[])
+    found = replay_recording(late(system), system, window=(2, 9))
+    assert found.network.step is not None
+    with pytest.raises(
+        wl.UsageError, match=f"allow, in step {found.network.step - 1}:"
+    ):
+        wl.check(system, from_=str(found.trace))
 
 
 def test_a_send_that_was_taken_where_the_declared_buffer_is_full_is_told():

@@ -197,12 +197,22 @@ class RunReport:
         return sum(node.events for node in self.nodes)
 
     @property
+    def never_began(self) -> bool:
+        """Whether it was ended while its nodes were being started."""
+        return self.error is None and not any(n.incarnations for n in self.nodes)
+
+    @property
     def exit_code(self) -> int:
-        """1 if a handler failed or a process ended by itself, 2 if it could not go on."""
+        """1 if a handler failed or a process ended by itself, 2 if it could not go on.
+
+        3 if it was ended before any node had begun.
+        """
         if self.error is None and any(node.failure for node in self.nodes):
             return 1
         journals = [node.journal_failure or node.unrecorded for node in self.nodes]
-        return 2 if self.error is not None or any(journals) else 0
+        if self.error is not None or any(journals):
+            return 2
+        return 3 if self.never_began else 0
 
     @property
     def steering(self) -> dict[str, int]:
@@ -257,6 +267,8 @@ class RunReport:
             yield from map(_seen_coming, self.foreseen)
         if self.error is not None:
             yield f"  it ended: {self.error}"
+        if self.never_began:
+            yield "  it ended before any node had begun: nothing was run, and nothing recorded"
         for note in self.notes:
             yield f"  note: {note}"
         if self.recording is not None:

@@ -48,6 +48,10 @@ class Unfreezable(ModelError):
             "use int, str, bytes, bool, None, float, an enum, NodeId, tuple, "
             "list, dict, set, frozenset or a dataclass of those"
         )
+        if type(value) is float:
+            what = f"{place} {value!r}, which is not equal to itself, so no two states "
+            what += "that have it would be the same"
+            remedy = "keep None, or a number that stands for it"
         if nested:
             what = f"{place} a value that contains itself, or is nested more than "
             what += f"{MOST_NESTED} deep"

@@ -55,15 +55,15 @@ def behind(begin: NodeBeginning, lives: Iterable[Life]) -> Iterator[Sequence[Any
                 yield turn.records[begin.record :]
 
 
-def lamport_before(
+def place_before(
     begin: NodeBeginning, lives: Iterable[Life], read: Callable[[bytes], NodeCheckpoint]
-) -> int:
-    """Return the Lamport time of a node where it begins."""
+) -> tuple[int, int]:
+    """Return the life and the Lamport time of a node where it begins; life 0 before a start."""
     what = next(behind(begin, lives))[0]
     if type(what) is StartedRecord:
-        return what.lamport
-    lamport: int = read(what.state).lamport
-    return lamport
+        return 0, what.lamport
+    saved = read(what.state)
+    return saved.incarnation, saved.lamport
 
 
 @final

@@ -74,7 +74,7 @@ class Rerunning:
             self._forget(index)
         self._expected = set(expected)
         self._world = steps.world
-        self._left: set[int] = set()
+        self._left: dict[int, float] = {}
         self._since = [0] * len(self._system.ids)
         self._timers = RecordedTimers()
         self._dry_runs = DryRuns(self._system) if steps.ignores_noops else None
@@ -89,6 +89,8 @@ class Rerunning:
         """
         steps, index, kind = self._steps, one.node, one.kind
         steps.lamport = one.lamport
+        if self._left and kind is not Kind.CRASH:
+            self._outlive()
         if kind is CHECKPOINT:
             self._checkpoint(index, one.what)
         elif kind is GAP:
@@ -115,7 +117,7 @@ class Rerunning:
     def _start(self, index: int, what: Any, notes: Notes) -> None:
         world, me = self._world, self._system.ids[index]
         hidden = world.hidden[index]
-        self._left.discard(index)
+        self._left.pop(index, None)
         if hidden.status is Status.UP:  # it left, and came back
             self._die(index)
         if hidden.status is Status.DOWN:
@@ -256,17 +258,25 @@ class Rerunning:
 
     def _crash(self, index: int, what: Any, notes: Notes) -> None:
         if what:  # it said that it leaves, which is no fault until somebody misses it
-            self._left.add(index)
+            # or goes on for long; at the end of a run all leave within moments
+            self._left[index] = self._steps.now
             return
         if self._steps.needs(index):
             self._dying.add(index)
         else:
             self._die(index)
 
+    def _outlive(self) -> None:
+        """Let be down who has left, where others have gone on: it is not the end of all."""
+        for index, at in [*self._left.items()]:
+            if self._steps.now - at > _GONE_S and index not in self.unknown:
+                del self._left[index]
+                self._crash(index, "", NO_NOTES)
+
     def _die(self, index: int) -> None:
         """Let a node stop."""
         self._dying.discard(index)
-        self._left.discard(index)
+        self._left.pop(index, None)
         if self._world.hidden[index].status is not Status.UP:
             return  # its start ended it
         self._steps.allowed.crash(index)
@@ -287,7 +297,7 @@ class Rerunning:
         """
         index = one.node
         if one.kind is Kind.START and one.notes.how == ENDED:
-            self._left.discard(index)
+            self._left.pop(index, None)
             if self._world.hidden[index].status is Status.UP:
                 self._die(index)
         elif one.kind is Kind.START:
@@ -364,6 +374,9 @@ class Rerunning:
 
 _UNDONE = {"blocked": "blocked", "undone": "undid"}
 """What becomes of an event that a companion refuses, and what that has done."""
+
+_GONE_S = 5.0
+"""For how long others go on behind who has left until it is down, if nobody misses it before."""
 
 _SILENT = (NO_NOTES, NO_NOTES._replace(fate="unhandled"))
 """What is said of a message that may have changed nothing."""

@@ -16,7 +16,7 @@ from worldline.runs.recording.beginning import (
     EventName,
     NodeBeginning,
     behind,
-    lamport_before,
+    place_before,
 )
 from worldline.runs.recording.journaled import Journals
 from worldline.trace.journal.frames import FURTHEST
@@ -141,16 +141,15 @@ class Survey:
     def _again(self, journals: Journals) -> None:
         """Look only at what comes behind where nodes begin."""
         self._of.clear()
-        self._since = {
-            index: lamport_before(
-                begin, journals.lives(index) or (), journals.checkpoint
-            )
+        places = {
+            index: place_before(begin, journals.lives(index) or (), journals.checkpoint)
             for index, begin in enumerate(self.begins)
             if begin is not None
         }
+        self._since = {index: lamport for index, (_, lamport) in places.items()}
         for index, begin in enumerate(self.begins):
             if begin is not None:
-                self._is_open = True
+                self._is_open, self._life = True, places[index][0]
                 for records in behind(begin, journals.lives(index) or ()):
                     self._take(index, records)
 

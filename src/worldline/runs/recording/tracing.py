@@ -24,8 +24,8 @@ def trace_of(
 ) -> Trace:
     """Return the trace of the steps that were kept.
 
-    It is one of the declared network if that allows the run; else of the recorded one, and
-    says with which step it does not.
+    It is one of the declared network if that allows the run up to there; else of the
+    recorded one, and says with which of its steps it does not.
 
     Parameters
     ----------
@@ -36,15 +36,18 @@ def trace_of(
     """
     unseen = _unseen(kept, declared)
     nodes = {} if unseen is None else unseen[0]
+    steps, before = kept.steps(), _before(kept)
     why = run.allowed.reason or run.allowed.unknown
+    if run.unallowed is not None and run.unallowed > steps[-1].number:
+        why = ""  # that comes later
     if nodes and not why:
         why = f"nothing tells all of {', '.join(nodes)}"
     is_allowed = not why
     system = declared.under_recording() if is_allowed else run.system
     if not is_allowed:
-        system.deviation = run.unallowed or 1, why, bool(run.allowed.reason)
+        step = max(1, (run.unallowed or 1) - before)
+        system.deviation = step, why, bool(run.allowed.reason)
     system.unseen = unseen
-    steps = kept.steps()
     boot = [step for step in steps if step.number <= 0]
     begins = None
     if kept.begins is not None:
@@ -75,15 +78,19 @@ def _unseen(
     kept: KeptRun, declared: System
 ) -> tuple[dict[str, int | None], bool] | None:
     """Return what is not known in a trace, by the numbers of its steps."""
-    begins, first = kept.begins, kept.steps()[0].number
-    # A trace that begins in a state counts from there; what is not known by then never is.
-    before = first - 1 if begins is not None else 0
+    begins, first, before = kept.begins, kept.steps()[0].number, _before(kept)
+    # What is not known when it begins never is.
     nodes = {
         declared.ids[index].name: step - before if step >= first else None
         for index, step in sorted(kept.lost.items())
     }
     histories = begins is not None and begins.has_lost
     return (nodes, histories) if nodes or histories else None
+
+
+def _before(kept: KeptRun) -> int:
+    """Return how many steps there are before a trace: one that begins in a state counts from there."""
+    return 0 if kept.begins is None else kept.steps()[0].number - 1
 
 
 def _schedule(steps: list[RunStep]) -> list[tuple[Event, Choices]]:
