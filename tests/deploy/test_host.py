@@ -517,6 +517,16 @@ def test_two_processes_do_not_write_one_journal(tmp_path: Path):
     run(step, record=tmp_path)
 
 
+def test_a_folder_that_nobody_can_write_is_refused(tmp_path: Path):
+    (tmp_path / "a").touch()
+
+    async def main() -> None:
+        with pytest.raises(UsageError, match=r"cannot write a journal into .*: "):
+            await wl.Host(system(), record=tmp_path).start()
+
+    asyncio.run(main())
+
+
 def test_a_port_that_is_in_use_is_named():
     async def step(host: wl.Host) -> None:
         addresses = {node: host.address(node) for node in (A, B)}

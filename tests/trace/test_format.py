@@ -213,6 +213,9 @@ def test_a_place_that_is_no_file_is_refused(tmp_path: Path):
     (tmp_path / "plain").write_text('{"record": "header"}\n')
     with pytest.raises(wl.InputError, match="not compressed with zstd"):
         read(tmp_path / "plain")
+    (tmp_path / "nothing").touch()
+    with pytest.raises(wl.InputError, match="is not a trace: it is empty; give"):
+        read(tmp_path / "nothing")
     (tmp_path / "empty").write_bytes(zstandard.ZstdCompressor().compress(b""))
     with pytest.raises(wl.InputError, match="holds no complete line"):
         read(tmp_path / "empty")

@@ -144,13 +144,11 @@ class JournalWriter:
         Raises
         ------
         UsageError
-            If another process writes this journal.
+            If another process writes this journal, or nobody can write there.
         InputError
             If the journal of the lives before is damaged.
         """
-        folder = folder_of(recording, node.name)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = FolderLock(folder)
+        lock = FolderLock(folder := folder_of(recording, node.name))
         try:
             restored = restore(folder, codec, system.types[system.index[node]])
         except BaseException:

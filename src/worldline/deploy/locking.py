@@ -18,18 +18,25 @@ class FolderLock:
     Attributes
     ----------
     folder
-        What is locked.
+        What is locked; it is made.
 
     Raises
     ------
     UsageError
-        If somebody has it.
+        If somebody has it, or it cannot be made or written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         flags = os.O_CREAT | os.O_RDWR
-        self._fd = os.open(folder / "lock", flags, 0o600)
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._fd = os.open(folder / "lock", flags, 0o600)
+        except OSError as error:
+            raise UsageError(
+                f"cannot write a journal into {folder}: {error.strerror or error}",
+                remedy="record into a folder that can be written",
+            ) from None
         try:
             _lock(self._fd)
         except OSError:

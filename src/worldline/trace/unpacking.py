@@ -117,8 +117,10 @@ def _chunks(place: Path, *, kept: bool) -> Iterator[bytes]:
                         f"{place} is a Dedalus program, and no trace",
                         remedy=f"ask worldline faults {shlex.quote(str(place))}",
                     )
+                file.seek(0)
+                why = "not compressed with zstd" if file.read(1) else "empty"
                 raise InputError(
-                    f"{place} is not a trace: it is not compressed with zstd",
+                    f"{place} is not a trace: it is {why}",
                     remedy="give a file that worldline wrote, such as "
                     "worldline-out/NAME.wl",
                 )
