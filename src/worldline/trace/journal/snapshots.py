@@ -134,19 +134,21 @@ class FieldSnapshot:
         return len(value) >= len(keys) and all(map(is_, keys, dict.keys(value)))
 
 
-def _changed_at(now: Iterable[Any], before: Iterable[Any]) -> Iterator[int]:
+def _changed_at(now: Iterable[Any], before: list[Any]) -> Iterator[int]:
     """Yield the places at which there is other data, as far as both go."""
-    differing = compress(zip(count(), now, before), map(is_not, now, before))
-    return (place for place, one, other in differing if not is_same_data(one, other))
+    items = now if type(now) is list else list(now)
+    differing = compress(count(), map(is_not, items, before))
+    return (at for at in differing if not is_same_data(items[at], before[at]))
 
 
-def _are_same(now: Iterable[Any], before: Iterable[Any]) -> bool:
-    return next(_changed_at(now, before), None) is None
+def _are_same(now: Iterable[Any], before: list[Any]) -> bool:
+    is_still = all(map(is_, now, before))  # as most are, which takes half of the time
+    return is_still or next(_changed_at(now, before), None) is None
 
 
-def _holds_these(value: Any, before: Iterable[Any]) -> bool:
+def _holds_these(value: Any, before: list[Any]) -> bool:
     """Say whether elements or keys that are equal to some before are these: 1 is not True."""
-    known = {item: item for item in before}
+    known = dict(zip(before, before, strict=True))
     is_dict = type(value) is CanonicalDict
     items = list(dict.keys(value) if is_dict else set.__iter__(value))
     return _are_same(items, list(map(known.get, items, items)))
