@@ -505,6 +505,26 @@ VARIANTS: dict[str, Callable[[], wl.System]] = {
     "shelves": lambda: shelves(faults=_faults(resets=1, drops=1)),
 }
 
+KINDS = [
+    "datagrams",
+    "fifo",
+    "few deaf on streams",
+    "crashes on streams",
+    "crashes while messages wait",
+    "partitioned datagrams",
+    "severed streams",
+    "message set",
+    "unhandled is an error",
+    "boot by events",
+    "timed",
+    "no-ops left out",
+    "stack on datagrams",
+    "datagrams beside streams",
+    "gamblers",
+    "shelves",
+]
+"""Variants that have among them every network, fault and option at least once."""
+
 FINITE: dict[str, Callable[[], wl.System]] = {
     "players on datagrams": lambda: players(faults=_faults(drops=1, duplicates=1)),
     "players with resets": lambda: players(faults=_faults(resets=1)),

@@ -11,7 +11,7 @@ from tests.test_readme import ROOT, blocks, commands, run
 PAGE = ROOT / "docs" / "bitvault.md"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_its_commands_print_what_it_shows(tmp_path: Path):
     """In order and in one folder, because each builds upon the ones before."""
     (tmp_path / "owners.py").write_text(blocks("python", PAGE)[0])

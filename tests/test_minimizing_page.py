@@ -22,7 +22,7 @@ def agrees(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, f"{settled(printed)}\n") is not None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_its_commands_print_what_it_shows(tmp_path: Path):
     """In order and in one folder, because each builds upon the ones before."""
     page = commands(PAGE)

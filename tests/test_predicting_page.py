@@ -19,7 +19,7 @@ pytest.importorskip("msgspec")
 PAGE = ROOT / "docs" / "predicting.md"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_its_commands_print_what_it_shows(tmp_path: Path):
     """In order and in one folder, because each builds upon the ones before."""
     system, early, test, later = blocks("python", PAGE)

@@ -19,7 +19,7 @@ pytest.importorskip("duckdb")
 PAGE = ROOT / "docs" / "query.md"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_its_commands_print_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

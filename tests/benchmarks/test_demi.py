@@ -235,6 +235,7 @@ def test_a_search_that_was_too_short_says_nothing_of_five_minutes(
     assert lasts == {(30, None): "–", (300, None): "**no**", (30, "x"): "yes"}
 
 
+@pytest.mark.nightly
 def test_the_speed_is_measured_of_the_same_minimisation_each_time(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -10,7 +10,7 @@ from worldline.zoo import cross_checks
 NEAR = {"randtree-cb7": 1}
 """Where the scenario has less than three events, how many."""
 
-QUICK = ("bulletprime-cb1", "paxos-cb2", "chord-cb2", "randtree-cb4", "randtree-cb7")
+QUICK = ("bulletprime-cb1", "chord-cb2", "randtree-cb7")
 
 
 def told() -> dict[str, str]:

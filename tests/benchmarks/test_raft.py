@@ -166,8 +166,12 @@ def test_the_shortest_stale_append_takes_9_steps():
 @pytest.mark.parametrize(
     ("parameters", "counts"),
     [
-        ({"max_term": 2, "max_log": 1}, (1_813, 4_843, 19)),
-        ({"max_term": 1, "max_log": 2}, (406, 921, 18)),
+        pytest.param(
+            {"max_term": 2, "max_log": 1}, (1_813, 4_843, 19), marks=pytest.mark.nightly
+        ),
+        pytest.param(
+            {"max_term": 1, "max_log": 2}, (406, 921, 18), marks=pytest.mark.nightly
+        ),
         ({"max_term": 1, "max_log": 1, "resets": 1}, (212, 425, 14)),
     ],
     ids=str,
@@ -186,7 +190,10 @@ def test_two_servers_hold_and_have_the_states_of_the_oracle(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_kernel")
-@pytest.mark.parametrize(("symmetry", "states"), [(False, 204_688), (True, 34_147)])
+@pytest.mark.parametrize(
+    ("symmetry", "states"),
+    [pytest.param(False, 204_688, marks=pytest.mark.nightly), (True, 34_147)],
+)
 def test_three_servers_hold_in_one_term_with_one_entry(symmetry: bool, states: int):
     system = raft.system(max_term=1, max_log=1, symmetry=symmetry)
     report = wl.check(system, traces=False)

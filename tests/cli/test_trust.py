@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import COUNTER, refusal, run
 from tests.cli.test_faults import DELIVER, SPEC
+from tests.shares import share
 
 import worldline as wl
 from worldline.runs.loading import command
@@ -47,27 +48,30 @@ def ran() -> bool:
 
 @pytest.mark.parametrize(
     "target",
-    [
-        "os:system",
-        "sentinel:system",
-        "sentinel.py",
-        "./sentinel.py:system",
-        "subprocess:run",
-        "worldline.lineage.targets.program_system:system",
-        "zoo:../sentinel",
-        "zoo:os:system",
-        "zoo:sentinel:system",
-        "zoo:sentinel.py",
-        "zoo:",
-        "zoo:_trees",
-        "zoo:programs",
-        "zoo:toy:system",
-        " zoo:toy",
-        "sentinel.ded",
-        "/dev/zero",
-        "",
-        None,
-    ],
+    share(
+        [
+            "os:system",
+            "sentinel:system",
+            "sentinel.py",
+            "./sentinel.py:system",
+            "subprocess:run",
+            "worldline.lineage.targets.program_system:system",
+            "zoo:../sentinel",
+            "zoo:os:system",
+            "zoo:sentinel:system",
+            "zoo:sentinel.py",
+            "zoo:",
+            "zoo:_trees",
+            "zoo:programs",
+            "zoo:toy:system",
+            " zoo:toy",
+            "sentinel.ded",
+            "/dev/zero",
+            "",
+            None,
+        ],
+        every=2,
+    ),
 )
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: str(verb[0]))
 def test_no_function_that_a_header_names_runs(verb: tuple[str, ...], target: str):

@@ -143,21 +143,34 @@ def test_live_runs_that_cannot_be_written_are_a_note():
     assert "note: cannot write a trace to file/lossy-live-1.wl: Not a" in result.out
 
 
+FULL = [
+    ("check counter.py --out x.wl", 1),
+    ("check counter.py -p fixed=true --json", 0),
+    ("check counter.py --minimize", 1),
+    ("replay x.wl counter.py", 1),
+    ("faults zoo:simple-deliv", 1),
+    ("show x.wl", 2),
+]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no /dev/full")
+def test_a_full_standard_output_of_some_commands_is_said():
+    said_when_full([FULL[1], FULL[-1]])
+
+
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no /dev/full")
 def test_a_full_standard_output_is_said():
+    said_when_full(FULL)
+
+
+def said_when_full(commands: list[tuple[str, int]]) -> None:
     code = "import sys; from worldline.cli.main import main; sys.exit(main())"
     command = f"{sys.executable} -c '{code}'"
     said = (
         "worldline: error: cannot print to standard output: No space left on device\n"
     )
-    for words, status in (
-        ("check counter.py --out x.wl", 1),
-        ("check counter.py -p fixed=true --json", 0),
-        ("check counter.py --minimize", 1),
-        ("replay x.wl counter.py", 1),
-        ("faults zoo:simple-deliv", 1),
-        ("show x.wl", 2),
-    ):
+    for words, status in commands:
         done = shell(f"{command} {words} > /dev/full")
         assert (done.returncode, done.stderr) == (status, said), words
     done = shell(f"{sys.executable} -m worldline check counter.py >&- 2>&-")

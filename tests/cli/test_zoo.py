@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from tests.cli.command import refusal, run
+from tests.shares import share
 from tests.trace.scenes import both_hold
 
 from worldline import zoo
@@ -289,7 +290,7 @@ time.sleep(100)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there are no such signals")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", share(["SIGTERM", "SIGHUP"], only=["SIGTERM"]))
 def test_who_is_terminated_ends_what_runs_and_notes_what_was_found(
     name: str, tmp_path: Path
 ):

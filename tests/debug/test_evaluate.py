@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.debug.opened import held
+from tests.shares import share
 
 import worldline as wl
 from worldline.debug import allowance
@@ -323,7 +324,9 @@ def test_an_evaluation_is_bounded_by_the_whole_allowance(expression: str):
     bounded(expression)
 
 
-@pytest.mark.parametrize("expression", LOADS, ids=lambda text: text[:40])
+@pytest.mark.parametrize(
+    "expression", share(LOADS, every=2), ids=lambda text: text[:40]
+)
 def test_an_evaluation_is_bounded_in_time_and_memory(
     expression: str, monkeypatch: pytest.MonkeyPatch
 ):

@@ -10,7 +10,7 @@ from tests.test_readme import ROOT, commands, run, settled
 PAGE = ROOT / "docs" / "debugging.md"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_its_commands_print_what_it_shows(tmp_path: Path):
     found = commands(PAGE)
     assert len(found) >= 14

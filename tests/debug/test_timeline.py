@@ -6,6 +6,7 @@ import random
 
 import pytest
 from tests.debug.opened import granted, opened
+from tests.shares import share
 from tests.systems import VARIANTS
 from tests.trace.runs import random_trace
 
@@ -30,7 +31,7 @@ def states(trace: Trace, system: wl.System) -> list[Snapshot]:
     return found
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", share(list(VARIANTS), every=4))
 def test_states_are_those_of_the_run_in_whatever_order_they_are_asked_for(
     variant: str,
 ):

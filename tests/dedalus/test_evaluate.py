@@ -72,7 +72,7 @@ def same_as_the_oracle(data, texts=PROGRAMS, labels=()) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.data())
 def test_facts_and_firings_are_those_of_a_naive_evaluation(data):
     same_as_the_oracle(data)

@@ -85,7 +85,7 @@ def supports_miss_nothing(data, texts=PROGRAMS) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.data())
 def test_lineage_misses_nothing(data):
     lineage_misses_nothing(data)
@@ -99,7 +99,7 @@ def test_lineage_misses_nothing_on_many(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.data())
 def test_supports_miss_nothing(data):
     supports_miss_nothing(data)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dedalus.random_faults import fault_sets, scopes
 from tests.dedalus.random_programs import checked, programs
@@ -16,8 +17,7 @@ from worldline.injection.scope import Scope
 NODES = ("a", "b")
 
 
-@given(st.data())
-def test_whatever_holds_in_a_run_may_hold(data: st.DataObject):
+def whatever_holds_may_hold(data: st.DataObject) -> None:
     program = checked(data.draw(programs(NODES)), NODES)
     scope = data.draw(scopes(NODES, delay=1))
     possible = PossibleFacts(program, scope)
@@ -26,6 +26,19 @@ def test_whatever_holds_in_a_run_may_hold(data: st.DataObject):
     for relation, row, time in run.tuples():
         rows = possible.rows(relation, row, time)
         assert rows is None or row in list(rows)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_whatever_holds_in_a_run_may_hold(data: st.DataObject):
+    whatever_holds_may_hold(data)
+
+
+@pytest.mark.nightly
+@settings(max_examples=400)
+@given(st.data())
+def test_whatever_holds_in_many_runs_may_hold(data: st.DataObject):
+    whatever_holds_may_hold(data)
 
 
 RULES = """

@@ -58,7 +58,7 @@ def agrees(text: str, scope: Scope) -> None:
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(12)
 @given(programs(), small_scopes())
 def test_the_solver_finds_what_running_everything_finds(text: str, scope: Scope):
     agrees(text, scope)

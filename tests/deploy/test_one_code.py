@@ -20,6 +20,7 @@ from tests.deploy.zoo_runs import (
     runs,
     smallest,
 )
+from tests.shares import share
 
 
 def test_there_are_some_on_either_network():
@@ -30,7 +31,7 @@ def test_there_are_some_on_either_network():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", share(list(LOOPS), but=["uvloop"]))
 def test_each_runs_in_one_process_and_replays(loop: str, tmp_path: Path):
     systems = deployable()
     run_together(systems, tmp_path, loop)

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.engine.exploring import counts, explored, outcome
 from tests.search.test_random_systems import Plan, plans
+from tests.shares import share
 from tests.systems import FINITE
 
 import worldline as wl
@@ -59,7 +60,7 @@ def lose_nothing(build: Callable[[], wl.System], price: int) -> None:
 
 
 @pytest.mark.parametrize("price", [1, 6])
-@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+@pytest.mark.parametrize("build", share(FINITE, every=3))
 def test_nothing_is_lost(build: Callable[[], wl.System], price: int) -> None:
     lose_nothing(build, price)
 
@@ -102,7 +103,7 @@ def test_nothing_is_lost_in_many_random_systems(plan: Plan, price: int) -> None:
 
 @pytest.mark.parametrize(
     "step",
-    [{"states": 3}, {"states": 1}, {"cost": 1}, {"cost": 2}],
+    share([{"states": 3}, {"states": 1}, {"cost": 1}, {"cost": 2}], every=2),
     ids=str,
 )
 @pytest.mark.parametrize("price", [1, 3, None])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worldline.engine.interner import Interner, mixed
@@ -13,15 +14,27 @@ from worldline.model.data.values import freeze
 values = st.one_of(st.integers(), st.booleans(), st.text(max_size=3))
 
 
-@given(st.lists(values))
-def test_equal_values_get_one_integer_and_others_different_ones(
-    found: list[object],
-) -> None:
+def check_integers(found: list[object]) -> None:
     interner = Interner(fingerprint, (0,))
     frozen = [freeze(value) for value in found]
     numbers = [interner.intern(value) for value in frozen]
     assert len(set(numbers)) == len(interner) == len(set(frozen))
     assert [interner.values[number] for number in numbers] == frozen
+
+
+@settings(max_examples=25)
+@given(st.lists(values))
+def test_equal_values_get_one_integer_and_others_different_ones(
+    found: list[object],
+) -> None:
+    check_integers(found)
+
+
+@pytest.mark.nightly
+@settings(max_examples=400)
+@given(st.lists(values))
+def test_equal_values_of_many_get_one_integer(found: list[object]) -> None:
+    check_integers(found)
 
 
 @given(st.lists(st.integers(0, 9), min_size=3, max_size=3), st.randoms())

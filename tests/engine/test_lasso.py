@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracle.fair import Edge, fair_states, is_violated
@@ -159,11 +160,27 @@ arrows = st.lists(
 )
 
 
-@given(arrows, st.frozensets(names, max_size=1), st.integers(0, 127))
-@settings(max_examples=500)
+searched = given(arrows, st.frozensets(names, max_size=1), st.integers(0, 127))
+
+
+@searched
+@settings(max_examples=150)
 def test_fairness_agrees_with_the_fixpoint(
     arrows: list[Arrow], cut: frozenset[int], mask: int
 ) -> None:
+    check_fairness(arrows, cut, mask)
+
+
+@pytest.mark.nightly
+@searched
+@settings(max_examples=3_000)
+def test_fairness_agrees_with_the_fixpoint_in_many_graphs(
+    arrows: list[Arrow], cut: frozenset[int], mask: int
+) -> None:
+    check_fairness(arrows, cut, mask)
+
+
+def check_fairness(arrows: list[Arrow], cut: frozenset[int], mask: int) -> None:
     graph = graph_of(arrows, cut)
     everything = set(range(graph.states))
     bad = {state for state in everything if mask >> state & 1}

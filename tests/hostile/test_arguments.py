@@ -8,6 +8,7 @@ import pytest
 from tests.cli.command import COUNTER, run
 from tests.hostile.answers import answered
 from tests.hostile.arguments import arguments
+from tests.shares import share
 
 EVERY_RUN = 100
 NIGHTLY = 5_000
@@ -53,7 +54,7 @@ def ask(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, EVERY_RUN, 20))
+@pytest.mark.parametrize("first", share(range(0, EVERY_RUN, 20), only=[20]))
 def test_some_argument_lists_are_answered(first: int):
     for seed in range(first, first + 20):
         ask(seed)

@@ -14,6 +14,7 @@ import zstandard
 from tests.cli.command import COUNTER, run
 from tests.hostile.mutations import packed, unpacked
 from tests.hostile.test_traces import _too_long, memory_mib, resident_mib
+from tests.shares import share
 
 import worldline as wl
 
@@ -85,7 +86,10 @@ def deep(depth: int, key: str) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize(
+    "name",
+    share(list(BOMBS), but=["many empty objects", "a long key over many wrong values"]),
+)
 def test_a_bomb_is_answered(name: str):
     content = packed(BOMBS[name](unpacked(Path(TRACE).read_bytes())))
     Path(TRACE).write_bytes(content)

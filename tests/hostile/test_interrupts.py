@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.shares import share
 
 from worldline.trace.format import read
 
@@ -158,7 +159,9 @@ LOOPS = "print('loading', flush=True)\nwhile True:\n    pass\n"
     "command",
     [
         "simulate zoo:paxos --predicates loops.py",
-        "simulate zoo:paxos --latency loops.py:far",
+        pytest.param(
+            "simulate zoo:paxos --latency loops.py:far", marks=pytest.mark.nightly
+        ),
         "check loops.py",
     ],
 )
@@ -184,7 +187,7 @@ def test_one_ctrl_c_ends_a_file_that_does_not_load(command: str, tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", share([signal.SIGINT, signal.SIGTERM], every=2))
 def test_a_query_that_is_ended_leaves_no_draft(
     number: signal.Signals, tmp_path: Path, seen: bytes
 ):

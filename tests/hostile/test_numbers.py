@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.shares import share
 
 import worldline as wl
 from worldline.cli.main import main
@@ -57,14 +58,16 @@ def is_refused(command: str, option: str, value: str) -> bool:
     return status == 2
 
 
-@pytest.mark.parametrize(("command", "option"), [*COUNTS, *SEEDS])
+@pytest.mark.parametrize(("command", "option"), share([*COUNTS, *SEEDS], every=3))
 def test_what_is_no_whole_number_is_refused(command: str, option: str):
     odd = ODD[:-1] if option == "--seed" else ODD
     assert [v for v in odd if not is_refused(command, option, v)] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("command", "option"), [c for c in COUNTS if c[0] != FAULTS])
+@pytest.mark.parametrize(
+    ("command", "option"), share([c for c in COUNTS if c[0] != FAULTS], every=3)
+)
 def test_a_huge_number_is_a_bound_that_is_never_hit_or_refused(
     command: str, option: str
 ):
@@ -119,7 +122,9 @@ def test_more_threads_than_processors_are_no_harm_while_they_are_few():
     wl.check(load("zoo:toy", {}), threads=MOST_THREADS, traces=False)
 
 
-@pytest.mark.parametrize("most", [2**62 - 1, 2**63 - 1, 2**64 + 3, 10**30, 10**400])
+@pytest.mark.parametrize(
+    "most", share([2**62 - 1, 2**63 - 1, 2**64 + 3, 10**30, 10**400], every=2)
+)
 @pytest.mark.parametrize("engine", ["native", "python"])
 def test_a_bound_beyond_all_counting_is_none(engine: Any, most: int):
     system = load("zoo:toy", {})

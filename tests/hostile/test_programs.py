@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.hostile.answers import answered
 from tests.hostile.mutated_programs import mutated
+from tests.shares import share
 
 SCOPE = ("--eot", "3", "--eff", "2", "--crashes", "1")
 BOUNDS = ("--max-seconds", "2", "--max-executions", "50")
@@ -28,7 +29,7 @@ def ask(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, EVERY_RUN, 20))
+@pytest.mark.parametrize("first", share(range(0, EVERY_RUN, 20), every=3))
 def test_some_mutated_programs_are_answered(
     first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

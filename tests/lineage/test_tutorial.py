@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.shares import share
 from tests.test_readme import BLOCK, ROOT, commands, run, settled
 
 from worldline.dedalus.check import load
@@ -52,7 +53,7 @@ def test_the_grammar_has_every_word_of_the_language():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("half", share([0, 1], only=[0]))
 def test_its_commands_print_what_it_shows(half: int, tmp_path: Path):
     for name, text in programs().items():
         (tmp_path / name).write_text(text, "utf-8")

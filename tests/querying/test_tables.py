@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.querying import plainly
 from tests.search.test_liveness import ping_pong
+from tests.shares import share
 from tests.systems import VARIANTS
 from tests.trace.runs import boot, random_trace
 from tests.trace.scenes import both_hold, granted_twice
@@ -161,7 +162,7 @@ def check(trace: Trace, place: Path, *, has_parts: bool = False) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", share(FEW, every=2))
 def test_a_random_run_has_in_its_tables_what_it_has_in_its_records(
     name: str, tmp_path: Path
 ):

@@ -13,6 +13,7 @@ from tests.cli.command import run
 from tests.runs.test_state import middle, recorded
 from tests.search.dying import A, Asker, B, Request, asker
 from tests.search.test_random_systems import Plan, plans
+from tests.shares import share
 from tests.systems import VARIANTS
 from tests.trace.runs import random_trace
 
@@ -179,7 +180,7 @@ def test_a_run_for_ever_is_found_and_replayed_from_a_state():
     assert any("then for ever" in line for line in steps(read("dark.wl")))
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", share(list(VARIANTS), every=4))
 def test_a_search_sees_what_one_after_the_run_sees(name: str):
     system = VARIANTS[name]()
     write(random_trace(system, seed=4, length=15), "run.wl")
@@ -196,9 +197,20 @@ def test_a_search_sees_what_one_after_the_run_sees(name: str):
     )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(plans, st.integers(0, 99), st.integers(0, 8))
 def test_whatever_is_found_from_a_state_replays(plan: Plan, seed: int, cut: int):
+    check_found(plan, seed, cut)
+
+
+@pytest.mark.nightly
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(plans, st.integers(0, 99), st.integers(0, 8))
+def test_whatever_is_found_from_many_states_replays(plan: Plan, seed: int, cut: int):
+    check_found(plan, seed, cut)
+
+
+def check_found(plan: Plan, seed: int, cut: int) -> None:
     system = plan.build()
     assume(starts(system)[0].failure is None)
     state, _, after = middle(system, seed, 10, cut)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.search.dying import Asker, Request, asker, climber
 from tests.search.walks.test_walks import facts
+from tests.shares import share
 from tests.systems import VARIANTS
 from tests.trace.runs import random_trace
 
@@ -170,7 +171,7 @@ def test_a_walk_after_its_critical_transition_begins_dead():
     assert alive.critical.step == 1
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", share(list(VARIANTS), every=4, first=1))
 def test_the_state_is_that_of_the_run_but_for_the_budgets(name: str):
     system = VARIANTS[name]()
     trace = random_trace(system, seed=4, length=15)

@@ -41,7 +41,7 @@ for number, trace in enumerate(traces):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_equal_runs_give_equal_bytes_in_every_process(tmp_path: Path):
     found = []
     for seed in ("0", "1", "77"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.shares import share
 from tests.systems import VARIANTS, players, workers
 from tests.trace.runs import boot, random_run, random_trace
 
@@ -19,7 +20,7 @@ from worldline.trace.format import read, write
 from worldline.worlds.direct import DirectWorld
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", share(list(VARIANTS), every=3, first=2))
 def test_a_recorded_run_replays(variant: str, tmp_path: Path):
     place = tmp_path / "trace.wl"
     for seed in range(4):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.search.test_random_systems import Plan, plans
+from tests.shares import share
 from tests.systems import VARIANTS
 from tests.trace.runs import random_run
 
@@ -109,7 +110,7 @@ def wl_record(
     return record(world, boot, prologue, run, ending=end, engine="test", seed=0)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", share(list(VARIANTS), every=4, first=3))
 @pytest.mark.parametrize("cut", [0, 7, 18])
 def test_a_state_comes_back_and_the_run_goes_on_as_it_did(name: str, cut: int):
     check_state(VARIANTS[name](), seed=cut, length=25, cut=cut)

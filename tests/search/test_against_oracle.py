@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.oracle import Oracle
 from tests.oracle.exploration import explore
+from tests.shares import share
 from tests.systems import FINITE
 
 import worldline as wl
@@ -37,20 +38,20 @@ PUBLISHED: list[tuple[str, dict[str, str], tuple[int, int, int]]] = [
 """States, generated and depth; see ``docs/zoo.md`` for where they are from."""
 
 
-def cases(*, slow: bool) -> list[pytest.ParameterSet]:
-    """The published spaces; if `slow`, those on which the oracle takes long are nightly."""
+def cases(*, largest: int) -> list[pytest.ParameterSet]:
+    """The published spaces; those of which more states are generated are nightly."""
     return [
         pytest.param(
             *case,
             id=f"{case[0]}-{case[1]}",
-            marks=pytest.mark.nightly if slow and case[2][1] > 6_000 else (),
+            marks=pytest.mark.nightly if case[2][1] > largest else (),
         )
         for case in PUBLISHED
     ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "parameters", "published"), cases(slow=False))
+@pytest.mark.parametrize(("target", "parameters", "published"), cases(largest=30_000))
 def test_published_counts_are_those_of_search(
     target: str, parameters: dict[str, str], published: tuple[int, int, int]
 ) -> None:
@@ -62,7 +63,7 @@ def test_published_counts_are_those_of_search(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "parameters", "published"), cases(slow=True))
+@pytest.mark.parametrize(("target", "parameters", "published"), cases(largest=6_000))
 def test_published_counts_are_those_of_the_oracle(
     target: str, parameters: dict[str, str], published: tuple[int, int, int]
 ) -> None:
@@ -76,7 +77,17 @@ def test_the_toy_has_the_published_edges_and_paths() -> None:
     assert (counts.distinct, counts.edges, counts.maximal_paths) == (16, 24, 20)
 
 
-@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+@pytest.mark.parametrize(
+    "build",
+    share(
+        FINITE,
+        but=[
+            "couriers by a message set and datagrams",
+            "shelves with resets",
+            "couriers with crashes",
+        ],
+    ),
+)
 @pytest.mark.parametrize(
     "engine",
     ["python", pytest.param("auto", marks=pytest.mark.nightly)],  # alike, as is tested

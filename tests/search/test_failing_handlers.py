@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from tests.shares import share
 
 import worldline as wl
 
@@ -95,7 +96,7 @@ ENDS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize("name", share(list(ENDS), every=2))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_whatever_a_handler_raises_is_an_exception_with_its_line(
     engine: Any, name: str
@@ -202,7 +203,10 @@ def test_a_message_whose_methods_raise_is_no_internal_error(
 
 
 @pytest.mark.parametrize("kind", ["safety", "liveness", "sometimes"])
-@pytest.mark.parametrize("end", ["SystemExit", "KeyboardInterrupt", "Private"])
+@pytest.mark.parametrize(
+    "end",
+    share(["SystemExit", "KeyboardInterrupt", "Private"], but=["KeyboardInterrupt"]),
+)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_whatever_a_property_raises_is_a_model_error_with_its_line(
     engine: Any, end: str, kind: str
@@ -313,7 +317,9 @@ def passes(depth: int, run: Callable[[wl.System], Any]) -> bool:
     [
         lambda system: wl.check(system, engine="python", traces=False),
         lambda system: wl.check(system, traces=False),
-        lambda system: wl.walk(system, traces=False),
+        pytest.param(
+            lambda system: wl.walk(system, traces=False), marks=pytest.mark.nightly
+        ),
         lambda system: wl.find_faults(system, traces=False, eot=4, eff=0, crashes=0),
     ],
     ids=["python", "native", "walk", "faults"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
+from tests.shares import share
 
 import worldline as wl
 
@@ -86,7 +87,7 @@ def test_growth_up_to_the_end_is_said_as_it_was_observed(engine: Engine) -> None
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("pace", [1, 3])
+@pytest.mark.parametrize("pace", share([1, 3], only=[3]))
 def test_nothing_is_said_of_what_has_stopped_growing(engine: Engine, pace: int) -> None:
     """The count stops at its tenth step; the space goes on to depth 61."""
     system = counting(10, pace=pace)

@@ -258,7 +258,7 @@ def look_at_random_systems(examples: int) -> Counter[str]:
 
 @pytest.mark.slow
 def test_what_is_seen_of_a_random_system_is_so() -> None:
-    counts = look_at_random_systems(30)
+    counts = look_at_random_systems(12)
     assert {"True", "False", str(UNSEEN)} <= counts.keys()
 
 

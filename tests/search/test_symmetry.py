@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.alike import Space
+from tests.shares import share
 
 import worldline as wl
 from worldline.engine.native import library
@@ -36,9 +37,9 @@ def counts(report: wl.Report) -> tuple[int, int, int]:
         (3, 80, 318),
         (4, 166, 869),
         (5, 314, 2_048),
-        (6, 553, 4_328),
-        (7, 920, 8_410),
-        pytest.param(8, 1_461, 15_287, marks=pytest.mark.slow),
+        pytest.param(6, 553, 4_328, marks=pytest.mark.nightly),
+        pytest.param(7, 920, 8_410, marks=pytest.mark.nightly),
+        pytest.param(8, 1_461, 15_287, marks=pytest.mark.nightly),
         pytest.param(9, 2_232, 26_316, marks=pytest.mark.nightly),
         pytest.param(10, 3_300, 43_298, marks=pytest.mark.nightly),
         pytest.param(11, 4_744, 68_566, marks=pytest.mark.nightly),
@@ -237,7 +238,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("options", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize("options", share(NETWORKS, every=2))
 @pytest.mark.parametrize("depth_first", [False, True])
 def test_a_violation_is_a_run_of_the_system_itself(
     options: dict[str, Any], depth_first: bool
@@ -254,7 +255,9 @@ def test_a_violation_is_a_run_of_the_system_itself(
         assert failed.steps == plain.expect_violated("one_holder").steps
 
 
-@pytest.mark.parametrize("options", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize(
+    "options", share(NETWORKS, but=["datagrams with faults", "streams", "resets"])
+)
 def test_every_network_has_one_state_of_each_orbit(options: dict[str, Any]) -> None:
     space = Space(locks(2, **options), 20_000)
     for engine in ENGINES:

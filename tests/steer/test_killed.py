@@ -156,6 +156,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, kills: int, mode: Mode) -> None:
     pytest.fail(f"for {min(late):.3f} s no event happened")
 
 
+@pytest.mark.nightly
 def test_no_event_is_lost_or_late_when_the_predictor_is_killed(
     monkeypatch: pytest.MonkeyPatch,
 ):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.loading_sources import loaded
+from tests.shares import share
 from tests.worlds.test_touching import (
     ALIASES,
     CHANGES,
@@ -93,7 +94,9 @@ def test_handlers_that_are_apart_change_nothing_that_is_watched(
     apart.append(run_at_random(kind, rng))
 
 
-@pytest.mark.parametrize("statement", CHANGES + ALIASES + UNCLEAR + READS)
+@pytest.mark.parametrize(
+    "statement", share(CHANGES + ALIASES + UNCLEAR + READS, every=2)
+)
 def test_no_way_to_a_watched_field_is_apart(statement: str, tmp_path: Path):
     text = HEAD
     others = ("for c in STORE:\n    c.add('x')", "self.s.add('q')\nself.l.append('q')")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from tests.shares import share
 
 import worldline as wl
 from worldline.cli.main import main
@@ -95,7 +96,7 @@ WORKS = {
 }
 
 
-@pytest.mark.parametrize("put", [assign, send, set_timer])
+@pytest.mark.parametrize("put", share([assign, send, set_timer], every=2))
 @pytest.mark.parametrize("name", WORKS)
 def test_an_odd_value_is_checked_written_shown_and_replayed(
     name: str, put: Any, tmp_path: Path

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 import pytest
+from tests.shares import share
 from tests.systems import VARIANTS
 
 import worldline as wl
@@ -114,7 +115,7 @@ def _has_no_kernel() -> bool:
 
 @pytest.mark.slow
 @pytest.mark.skipif(_has_no_kernel(), reason="the kernel was not built")
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("threads", share([1, 3], only=[3]))
 @pytest.mark.parametrize(
     "build",
     [

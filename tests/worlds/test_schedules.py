@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from tests.shares import share
 from tests.systems import FINITE, VARIANTS
 from tests.worlds.adapters import WORLDS, Adapter, OracleAdapter, describe_outcome
 
@@ -112,7 +113,7 @@ def compare_many(build: Callable[[], wl.System], count: int, steps: int) -> None
 
 
 @pytest.mark.slow
-@the_zoo
+@pytest.mark.parametrize("build", share(ZOO, every=2))
 def test_all_worlds_run_random_schedules_of_the_zoo_alike(
     build: Callable[[], wl.System],
 ):
@@ -128,7 +129,7 @@ def test_all_worlds_run_many_schedules_of_the_zoo_alike(
 
 
 @pytest.mark.slow
-@every_system
+@pytest.mark.parametrize("build", share(SYSTEMS, every=3, first=1))
 def test_all_worlds_run_random_schedules_alike(build: Callable[[], wl.System]):
     compare_many(build, count=20, steps=15)
 

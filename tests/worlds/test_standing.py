@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.systems import VARIANTS, counting
 from tests.worlds.driving import Driven
@@ -79,9 +79,26 @@ def started(system: wl.System) -> DirectWorld:
     return Driven(system).world
 
 
+runs = given(st.sampled_from(sorted(VARIANTS)), st.randoms(use_true_random=False))
+
+
 @pytest.mark.slow
-@given(st.sampled_from(sorted(VARIANTS)), st.randoms(use_true_random=False))
+@settings(max_examples=40)
+@runs
 def test_answers_are_those_that_asking_anew_gives(name: str, rng: random.Random):
+    check_answers(name, rng)
+
+
+@pytest.mark.nightly
+@settings(max_examples=500)
+@runs
+def test_answers_are_those_that_asking_anew_gives_in_many_runs(
+    name: str, rng: random.Random
+):
+    check_answers(name, rng)
+
+
+def check_answers(name: str, rng: random.Random) -> None:
     system = VARIANTS[name]()
     world = started(system)
     standing = Standing(world)

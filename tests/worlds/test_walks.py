@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests.shares import share
 from tests.systems import VARIANTS
 
 import worldline as wl
@@ -82,7 +83,7 @@ def nothing(view: wl.View) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("build", share(VARIANTS, every=3, first=2))
 @pytest.mark.parametrize("goal", [busy, nothing])
 def test_walks_are_alike_wherever_they_move(
     build: Callable[[], wl.System], goal: Property

@@ -169,7 +169,7 @@ def verdict(report: wl.SimulateReport, name: str) -> wl.Verdict:
 @pytest.mark.parametrize(
     "options",
     [
-        {},
+        pytest.param({}, marks=nightly),
         {"weather": CHURN},
         {"uplink": "1Mbit", "downlink": "5Mbit"},
         {"weather": "at 500ms cut n0 n1 n2 n3, at 5s heal", "size": 10},

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.shares import share
 from tests.zoo.walking import Walker, failing, recoveries, started, unsafe
 
 import worldline as wl
@@ -50,7 +51,9 @@ def test_the_fixed_protocol_has_no_loops():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", ["connection_errors", "resets", "crashes"])
+@pytest.mark.parametrize(
+    "fault", share(["connection_errors", "resets", "crashes"], but=["resets"])
+)
 @pytest.mark.parametrize("bugs", [(), ("ov1",)])
 def test_there_are_no_loops_after_a_fault(fault: str, bugs: tuple[str, ...]):
     system = overcast.system(buffer=2, bugs=bugs, **{fault: 1})
@@ -59,7 +62,7 @@ def test_there_are_no_loops_after_a_fault(fault: str, bugs: tuple[str, ...]):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("parameters", FAULTY)
+@pytest.mark.parametrize("parameters", share(FAULTY, every=2))
 @pytest.mark.parametrize("bias", [True, False])
 def test_every_walk_ends_live(parameters: dict[str, Any], *, bias: bool):
     for seed in range(20):

@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 import pytest
+from tests.shares import share
 
 import worldline as wl
 from worldline import zoo
@@ -87,7 +88,7 @@ def test_the_property_that_rt3_led_to_is_violated_by_rt3():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bug", DIVERGENT)
+@pytest.mark.parametrize("bug", share(list(DIVERGENT), every=2))
 def test_each_endless_search_for_a_peer_is_found(
     bug: str, monkeypatch: pytest.MonkeyPatch
 ):
@@ -115,7 +116,7 @@ def test_every_bug_with_a_command_is_tested():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", ["", *STARTS])
+@pytest.mark.parametrize("start", share(["", *STARTS], every=3))
 def test_the_fixed_protocol_survives_every_fault(start: str):
     system = randtree.system(start=start, **EVERY_FAULT)
     report = wl.check(system, max_states=20_000, traces=False)

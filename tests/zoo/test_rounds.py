@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.shares import share
 
 import worldline as wl
 from worldline.injection.scope import Crash, CrashSemantics, FaultSet, Loss, Scope
@@ -55,25 +56,27 @@ def compare(name: str, semantics: str, eot: int, eff: int, crashes: int) -> None
     assert (ours.bound, other.bound) == (None, None)
 
 
+ALIKE = [
+    ("simple-deliv", 4, 2, 1),
+    ("retry-deliv", 4, 2, 1),
+    ("classic-deliv", 5, 3, 1),
+    ("redun-deliv", 5, 4, 1),
+    ("redun-deliv", 11, 10, 1),
+    ("ack-deliv", 5, 4, 1),
+    ("2pc", 5, 2, 1),
+    ("2pc-ctp", 8, 0, 1),
+    ("2pc-ctp", 8, 0, 2),
+    ("3pc", 8, 0, 2),
+    ("3pc", 9, 3, 1),
+    ("kafka", 6, 4, 1),
+    ("kafka", 7, 4, 1),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("semantics", ["mute", "halt"])
 @pytest.mark.parametrize(
-    ("name", "eot", "eff", "crashes"),
-    [
-        ("simple-deliv", 4, 2, 1),
-        ("retry-deliv", 4, 2, 1),
-        ("classic-deliv", 5, 3, 1),
-        ("redun-deliv", 5, 4, 1),
-        ("redun-deliv", 11, 10, 1),
-        ("ack-deliv", 5, 4, 1),
-        ("2pc", 5, 2, 1),
-        ("2pc-ctp", 8, 0, 1),
-        ("2pc-ctp", 8, 0, 2),
-        ("3pc", 8, 0, 2),
-        ("3pc", 9, 3, 1),
-        ("kafka", 6, 4, 1),
-        ("kafka", 7, 4, 1),
-    ],
+    ("name", "eot", "eff", "crashes", "semantics"),
+    share([(*twin, how) for twin in ALIKE for how in ("mute", "halt")], every=3),
 )
 def test_a_system_and_its_dedalus_twin_break_alike(
     name: str, eot: int, eff: int, crashes: int, semantics: str
@@ -95,7 +98,7 @@ def test_three_phases_and_their_twin_break_alike_in_the_papers_scope(semantics: 
         ("classic", 5, 3, 0, 3),
         ("redun", 11, 10, 1, None),
         ("ack", 5, 4, 1, None),
-        pytest.param("ack", 8, 7, 1, None, marks=pytest.mark.slow),
+        pytest.param("ack", 8, 7, 1, None, marks=pytest.mark.nightly),
         ("classic", 5, 0, 2, None),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.shares import share
 from tests.zoo.test_overcast import IDS, lost_unlock
 
 import worldline as wl
@@ -52,9 +53,10 @@ CERTIFIED = {"randtree-rt4", "randtree-rt13", "overcast-ov1"}
 
 LONG = {"pastry-1", "pastry-3", "pastry-4", "pastry-5"}
 """What takes many seconds; `test_pastry` has the same in smaller spaces."""
+NIGHTLY = {*LONG, "randtree-rt10", "randtree-rt12", "macetransport-3b"}
 
 EACH = [
-    pytest.param(bug, marks=pytest.mark.nightly if bug in LONG else pytest.mark.slow)
+    pytest.param(bug, marks=pytest.mark.nightly if bug in NIGHTLY else pytest.mark.slow)
     for bug in WALKED
 ]
 
@@ -187,7 +189,7 @@ def test_ov1_is_found_at_the_lost_unlock():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bug", ["rt15", "rt16", "rt17"])
+@pytest.mark.parametrize("bug", share(["rt15", "rt16", "rt17"], only=["rt15"]))
 def test_bugs_that_need_a_whole_tree_are_found_from_live_runs(bug: str, tmp_path: Path):
     def six(*bugs: str) -> wl.System:
         return randtree.system(bugs=bugs, size=6, resets=2)

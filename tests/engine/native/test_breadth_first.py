@@ -13,7 +13,8 @@ import pytest
 from tests.alike import plan_of
 from tests.engine.native.comparison import compare
 from tests.search.test_symmetry import NETWORKS, Fan, locks
-from tests.systems import FINITE, VARIANTS
+from tests.shares import share
+from tests.systems import FINITE, KINDS, VARIANTS
 
 import worldline as wl
 from worldline.engine.native.library import KernelMissing, library
@@ -27,14 +28,14 @@ except KernelMissing as missing:
     pytest.skip(str(missing), allow_module_level=True)
 
 
-@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+@pytest.mark.parametrize("build", share(FINITE, every=3))
 @pytest.mark.parametrize("deadlock", [False, True])
 def test_whole_spaces_are_alike(build: Callable[[], wl.System], deadlock: bool) -> None:
     compare(build, deadlock=deadlock, keep_going=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("build", share(VARIANTS, only=KINDS))
 def test_spaces_are_alike_up_to_a_depth(build: Callable[[], wl.System]) -> None:
     compare(build, max_depth=4, deadlock=True, keep_going=True)
 
@@ -50,8 +51,12 @@ def test_spaces_are_alike_up_to_a_larger_depth(build: Callable[[], wl.System]) -
     [
         ("zoo:toy", {}),
         ("zoo:twophase", {"n": "4"}),
-        ("zoo:paxos-clients", {"clients": "2", "network": "ordered"}),
-        ("zoo:paxos-clients", {"clients": "2"}),
+        pytest.param(
+            "zoo:paxos-clients",
+            {"clients": "2", "network": "ordered"},
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param("zoo:paxos-clients", {"clients": "2"}, marks=pytest.mark.nightly),
         ("zoo:single-copy", {"clients": "2", "servers": "2"}),
         ("zoo:abd", {}),
         ("zoo:brokentree", {"bugs": "bt2"}),
@@ -104,7 +109,9 @@ def test_the_json_of_a_report_is_plain(tmp_path: Path) -> None:
     assert json.loads(json.dumps(report.to_json()))["engine"] == "native"
 
 
-@pytest.mark.parametrize("options", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize(
+    "options", share(NETWORKS, but=["resets", "crashes", "partitions"])
+)
 def test_symmetric_nodes_are_folded_alike(options: dict[str, Any]) -> None:
     compare(lambda: locks(3, **options))
     compare(lambda: locks(2, **options), keep_going=True, deadlock=True)
@@ -138,13 +145,13 @@ def compare_random(seeds: range, *, symmetry: bool, most: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [0, 5])
+@pytest.mark.parametrize("first", share([0, 5], only=[0]))
 def test_random_symmetric_systems_are_folded_alike(first: int) -> None:
     compare_random(range(first, first + 5), symmetry=True, most=400)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", [0, 5])
+@pytest.mark.parametrize("first", share([0, 5], only=[5]))
 def test_random_systems_are_searched_alike(first: int) -> None:
     compare_random(range(first, first + 5), symmetry=False, most=400)
 

@@ -81,7 +81,13 @@ NETWORKS = {
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 @pytest.mark.parametrize(
     "to",
-    [(None, None, None), (B, C, A), (C, C, None), (None, A, A), (B, A)],
+    [
+        (None, None, None),
+        pytest.param((B, C, A), marks=pytest.mark.nightly),
+        (C, C, None),
+        pytest.param((None, A, A), marks=pytest.mark.nightly),
+        (B, A),
+    ],
     ids=["alone", "round", "to the last", "to the first", "both ways"],
 )
 def test_nothing_is_lost(to: tuple[wl.NodeId | None, ...], network: Any) -> None:

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.engine.exploring import exploration, explored, outcome
 from tests.search.test_random_systems import Plan, plans
+from tests.shares import share
 from tests.systems import FINITE, VARIANTS
 
 import worldline as wl
@@ -59,7 +60,7 @@ def compare(
 
 
 @pytest.mark.parametrize("price", [2, None])
-@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+@pytest.mark.parametrize("build", share(FINITE, every=3, first=1))
 def test_whole_spaces_are_alike(
     build: Callable[[], wl.System], price: int | None
 ) -> None:
@@ -74,7 +75,7 @@ def test_the_first_violation_is_alike(build: Callable[[], wl.System]) -> None:
 @pytest.mark.parametrize(
     "cost", [2, pytest.param(5, marks=pytest.mark.nightly)], ids=str
 )
-@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("build", share(VARIANTS, every=3))
 def test_spaces_are_alike_up_to_a_cost(
     build: Callable[[], wl.System], cost: int
 ) -> None:
@@ -84,7 +85,7 @@ def test_spaces_are_alike_up_to_a_cost(
 
 
 @pytest.mark.parametrize(("target", "parameters"), ZOO, ids=str)
-@pytest.mark.parametrize("price", [6, None])
+@pytest.mark.parametrize("price", share([6, None], every=2))
 def test_the_zoo_is_predicted_alike(
     target: str, parameters: dict[str, str], price: int | None
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.search.test_random_systems import Plan, plans
+from tests.shares import share
 from tests.systems import FINITE, VARIANTS
 
 import worldline as wl
@@ -70,7 +71,7 @@ def compare(build: Callable[[], wl.System], **bounds: Any) -> Any:
 
 
 @pytest.mark.parametrize("depth", [1, 4, None])
-@pytest.mark.parametrize("build", FINITE.values(), ids=FINITE.keys())
+@pytest.mark.parametrize("build", share(FINITE, every=3, first=2))
 def test_peripheries_are_alike(
     build: Callable[[], wl.System], depth: int | None
 ) -> None:
@@ -81,7 +82,7 @@ def test_peripheries_are_alike(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("build", share(VARIANTS, every=3, first=1))
 def test_peripheries_at_a_depth_are_alike(build: Callable[[], wl.System]) -> None:
     compare(build, depth=4)
 
@@ -130,9 +131,20 @@ def test_a_periphery_outlives_its_search() -> None:
     assert world.tables.leaves
 
 
-@pytest.mark.slow
-@given(plans, st.integers(1, 5))
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
-def test_peripheries_of_random_systems_are_alike(plan: Plan, depth: int) -> None:
+def compare_random(plan: Plan, depth: int) -> None:
     assume(all(start.failure is None for start in starts(plan.build())))
     compare(plan.build, depth=depth)
+
+
+@pytest.mark.slow
+@given(plans, st.integers(1, 5))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+def test_peripheries_of_random_systems_are_alike(plan: Plan, depth: int) -> None:
+    compare_random(plan, depth)
+
+
+@pytest.mark.nightly
+@given(plans, st.integers(1, 5))
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+def test_peripheries_of_many_random_systems_are_alike(plan: Plan, depth: int) -> None:
+    compare_random(plan, depth)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from tests.shares import share
 from tests.systems import VARIANTS
 
 import worldline as wl
@@ -86,7 +87,7 @@ def compare(
     return {walk.end for walk in expected}
 
 
-@pytest.mark.parametrize("build", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("build", share(VARIANTS, every=3))
 def test_walks_are_alike(build: Callable[[], wl.System]) -> None:
     compare(build, walks=8, most_steps=30)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.shares import share
 
 import worldline as wl
 from worldline.engine.bounds import BoundHit
@@ -250,7 +251,7 @@ def test_a_stage_that_is_never_reached_ends_the_matter():
     ],
     ids=["violation", "exception", "toy"],
 )
-@pytest.mark.parametrize("scheduler", [None, "pct:2", "pos"])
+@pytest.mark.parametrize("scheduler", share([None, "pct:2", "pos"], but=["pct:2"]))
 def test_engines_and_threads_do_not_matter(
     build: Callable[[], wl.System], scheduler: str | None
 ):

@@ -375,7 +375,9 @@ def rope() -> wl.System:
     ("build", "options"),
     [
         (rope, {"depth": 7, "max_steps": 12}),
-        (climber, {"depth": 3, "max_steps": 50, "seed": 5}),
+        pytest.param(
+            climber, {"depth": 3, "max_steps": 50, "seed": 5}, marks=pytest.mark.nightly
+        ),
         (lambda: asker(patient=True), {"depth": 3}),
         (lambda: asker(rash=True, drops=0), {"depth": 2}),
     ],

@@ -59,7 +59,7 @@ def run(seed: int, *, is_checked: bool) -> tuple[Judge, Checks]:
     return judge, checks
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [5])
 def test_no_node_comes_into_a_state_that_is_wrong(seed: int):
     without, _ = run(seed, is_checked=False)

@@ -198,14 +198,30 @@ class Run:
                 assert said(prop, self.plain.view) in (verdict, "fails")
 
 
-@pytest.mark.slow
-@settings(max_examples=40)
-@given(
+judging = given(
     st.sampled_from(sorted(VARIANTS)),
     st.lists(SHAPES, min_size=1, max_size=4),
     st.integers(0, 10**6),
 )
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@judging
 def test_a_node_judges_what_it_knows(name: str, shapes: list[Shape], seed: int):
+    walk_and_judge(name, shapes, seed)
+
+
+@pytest.mark.nightly
+@settings(max_examples=200)
+@judging
+def test_a_node_judges_what_it_knows_in_many_runs(
+    name: str, shapes: list[Shape], seed: int
+):
+    walk_and_judge(name, shapes, seed)
+
+
+def walk_and_judge(name: str, shapes: list[Shape], seed: int) -> None:
     run = Run(VARIANTS[name](), shapes, random.Random(seed))
     for _ in range(20):
         if not run.step():

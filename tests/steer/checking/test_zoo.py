@@ -29,6 +29,7 @@ ALONE = {
 """Bugs that violate what is said of one node."""
 
 LARGE = ("randtree-cb3", "randtree-cb5")
+QUICK = ("randtree-cb4", "chord-cb3")
 
 
 def path_to(scene: Scene, out: Path) -> tuple[wl.System, Steps, Steps]:
@@ -49,7 +50,7 @@ def path_to(scene: Scene, out: Path) -> tuple[wl.System, Steps, Steps]:
 @pytest.mark.parametrize(
     "bug",
     [
-        pytest.param(bug, marks=[pytest.mark.nightly] if bug in LARGE else [])
+        pytest.param(bug, marks=[pytest.mark.nightly] if bug not in QUICK else [])
         for bug in ALONE
     ],
 )

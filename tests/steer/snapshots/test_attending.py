@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.shares import share
 from tests.steer.snapshots import chatter
 from tests.steer.snapshots.posting import Post, Posted
 
@@ -274,7 +275,7 @@ def _about(src: int, dst: int, letter: SnapshotLetter) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", share(range(3), only=[1]))
 def test_messages_are_counted_alike_whoever_counts_them(network: str, seed: int):
     course = Course(network, seed)
     for _ in range(60):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from tests.shares import share
 from tests.steer.snapshots import chatter
 from tests.steer.snapshots.judging import Judge
 
@@ -72,19 +73,19 @@ def simulated(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize("network", share(NETWORKS, only=["streams"]))
 def test_snapshots_of_random_walks_are_consistent(network: Network):
     assert walked(network, 1) > 30
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize("network", share(NETWORKS, only=["in order"]))
 def test_snapshots_of_runs_by_the_clock_are_consistent(network: Network):
     assert simulated(network, 1) > 20
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize("network", share(NETWORKS, only=["datagrams"]))
 def test_snapshots_with_those_beside_neighbours_are_consistent(network: Network):
     assert simulated(network, 1, 6.0, chatter.Gossip) > 20
     assert walked(network, 1, 100, chatter.Gossip) > 20

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+from tests.shares import share
 from tests.steer import making
 from tests.steer.snapshots.judging import Judge
 from tests.steer.snapshots.test_consistency import conditions
@@ -45,7 +46,7 @@ def judged(name: str, how: str, seed: int, steps: int = 100) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", share(list(NETWORKS), only=["streams", "both"]))
 def test_snapshots_of_random_systems_are_consistent(name: str):
     assert judged(name, "walked", 1, steps=40) + judged(name, "simulated", 2) > 5
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from tests.shares import share
 from tests.steer.steering.test_standing import forecast
 
 import worldline as wl
@@ -105,7 +106,7 @@ def finding(rng: random.Random) -> ForeseenFailure:
     return ForeseenFailure(ME, rng.choice(NAMES), schedule, 1, done, tuple(chosen))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", share(range(40), every=4))
 def test_what_stands_is_what_is_said_of_it(seed: int) -> None:
     for sequence in range(50):
         rng = random.Random(f"{seed} {sequence}")
