@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import socket
 from collections.abc import Callable
@@ -36,11 +35,10 @@ class ControlServer:
         What all paths begin with, the token among it; whoever has it controls the nodes.
     """
 
-    def __init__(
-        self, url: str, file: Path | None, clients: Clients, server: asyncio.Server
-    ) -> None:
+    def __init__(self, url: str, clients: Clients, server: asyncio.Server) -> None:
         self.url = url
-        self._file, self._clients = file, clients
+        self._file: Path | None = None
+        self._clients = clients
         self._server: asyncio.Server | None = server
 
     @classmethod
@@ -86,9 +84,10 @@ class ControlServer:
         except BaseException:
             listening.close()
             raise
-        opened = cls(f"http://{_ADDRESS}:{port}/{token}", file, clients, server)
+        opened = cls(f"http://{_ADDRESS}:{port}/{token}", clients, server)
         try:
-            opened._write()
+            if file is not None:
+                opened.write(file)
         except BaseException:
             await opened.close()
             raise
@@ -105,18 +104,23 @@ class ControlServer:
         await self._clients.dismiss(_GRACE_S)
         await server.wait_closed()
 
-    def _write(self) -> None:
-        if self._file is None:
-            return
+    def write(self, file: Path) -> None:
+        """Write its address into a file, for nobody but this user, as long as it holds.
+
+        Raises
+        ------
+        UsageError
+            If that cannot be written.
+        """
+        self._file = file
         flags = os.O_CREAT | os.O_WRONLY | os.O_EXCL
         try:
-            with contextlib.suppress(FileNotFoundError):  # of a host that was killed
-                self._file.unlink()
-            with open(os.open(self._file, flags, 0o600), "w") as file:  # noqa: PTH123
-                file.write(f"{self.url}\n")
+            file.unlink(missing_ok=True)  # of a host that was killed
+            with open(os.open(file, flags, 0o600), "w") as opened:  # noqa: PTH123
+                opened.write(f"{self.url}\n")
         except OSError as error:
             raise UsageError(
-                f"cannot write {self._file}: {error.strerror}",
+                f"cannot write {file}: {error.strerror}",
                 remedy="record into a folder that can be written",
             ) from None
 

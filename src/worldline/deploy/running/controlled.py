@@ -15,8 +15,10 @@ from worldline.trace.journal.segments import folder_of
 @contextlib.asynccontextmanager
 async def controlled(
     plan: RunPlan, host: Host, say: Callable[[str], None]
-) -> AsyncIterator[None]:
+) -> AsyncIterator[Callable[[], None]]:
     """Answer HTTP about the nodes of a host while the block runs, if a port is given.
+
+    The block has what tells where, once the nodes are up.
 
     Raises
     ------
@@ -25,17 +27,22 @@ async def controlled(
     """
     port = plan.options.control
     if port is None:
-        yield
+        yield lambda: None
         return
     from worldline.deploy.control.server import ControlServer
 
     file = control_file(plan, plan.nodes)
-    server = await ControlServer.open(host, plan.system, port, file=file, named=say)
-    # Whoever has the address controls the nodes, and what is said may be kept.
-    said = f"its address is in {file}" if file is not None else server.url
-    say(f"control of {', '.join(map(str, plan.nodes))}: {said}")
+    server = await ControlServer.open(host, plan.system, port, named=say)
+
+    def tell() -> None:
+        if file is not None:
+            server.write(file)
+        # Whoever has the address controls the nodes, and what is said may be kept.
+        said = f"its address is in {file}" if file is not None else server.url
+        say(f"control of {', '.join(map(str, plan.nodes))}: {said}")
+
     try:
-        yield
+        yield tell
     finally:
         await server.close()
 

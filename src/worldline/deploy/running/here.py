@@ -40,6 +40,7 @@ class LocalNodes:
         self._crashed: set[NodeId] = set()
         self.weather: LinkWeather | None = None
         self.companions: Sequence[Companion] = ()
+        self.tell_control: Callable[[], None] = lambda: None
 
     @property
     def conditions(self) -> LinkConditions:
@@ -50,6 +51,15 @@ class LocalNodes:
     def conditions(self, now: LinkConditions) -> None:
         if self.weather is not None:
             self.weather.conditions = now
+
+    async def start(self) -> None:
+        """Begin the lives of all, and tell where they are controlled."""
+        await self._host.start()
+        self.tell_control()
+
+    def hush(self) -> None:
+        """Let nothing happen to them any more, until they are stopped."""
+        self._host.hush()
 
     def is_up(self, node: NodeId) -> bool:
         return node in self._nodes and self._host.is_up(node)
@@ -149,13 +159,13 @@ class LocalNodes:
 @contextlib.asynccontextmanager
 async def hosting(
     plan: RunPlan, ending: RunEnding, say: Callable[[str], None]
-) -> AsyncIterator[tuple[Host, LocalNodes]]:
+) -> AsyncIterator[LocalNodes]:
     """Bind the nodes of a plan, and stop them after the block; their counts stay."""
     async with (
         _beside(plan, say) as companions,
-        _hosting(plan, ending, say, companions) as (host, nodes),
+        _hosting(plan, ending, say, companions) as nodes,
     ):
-        yield host, nodes
+        yield nodes
 
 
 @contextlib.asynccontextmanager
@@ -164,7 +174,7 @@ async def _hosting(
     ending: RunEnding,
     say: Callable[[str], None],
     companions: Sequence[Companion],
-) -> AsyncIterator[tuple[Host, LocalNodes]]:
+) -> AsyncIterator[LocalNodes]:
     options, weather = plan.options, plan.link_weather()
     host = Host(
         plan.system,
@@ -191,8 +201,8 @@ async def _hosting(
         for node in plan.nodes:
             weather.begin_life(plan.system.index[node], nodes.incarnation(node))
     try:
-        async with controlled(plan, host, say):
-            yield host, nodes
+        async with controlled(plan, host, say) as nodes.tell_control:
+            yield nodes
     finally:
         await host.stop(ending.reason or "stopped")
 
@@ -220,11 +230,11 @@ async def run_here(
     loop = asyncio.get_running_loop()
     # A thread that has synced a journal waits for the interpreter, for 5 ms by default.
     sys.setswitchinterval(_SWITCH_S)
-    async with hosting(plan, ending, say) as (host, nodes):
+    async with hosting(plan, ending, say) as nodes:
         forecast = Forecast(plan.weather, plan.system, plan.options.seed, nodes)
         forecast.begin()
         driver = nodes.driver() if plan.options.rate else None
-        await host.start()
+        await nodes.start()
         began = loop.time()
         ends: list[Awaitable[Any]] = [nodes.over(lambda: forecast.may_restart)]
         if plan.options.seconds is not None:

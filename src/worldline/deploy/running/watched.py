@@ -35,7 +35,7 @@ class WatchedNode:
         """Run the node until it stops, or nobody watches any more."""
         plan, channel = self._plan, self._channel
         channel.listen(self._take)
-        async with hosting(plan, self._ending, self._say) as (host, nodes):
+        async with hosting(plan, self._ending, self._say) as nodes:
             self._nodes = nodes
             channel.send(bound=True)
             begin = await self._told_to_begin()
@@ -44,7 +44,7 @@ class WatchedNode:
                 driver = None
                 if plan.options.rate:
                     driver = self._driver(nodes, begin["positions"])
-                await host.start()
+                await nodes.start()
                 beside: list[Awaitable[Any]] = [self._counting(nodes)]
                 if driver is not None:
                     beside.append(driver.run())
@@ -52,7 +52,7 @@ class WatchedNode:
                 await until_over(self._ending, ends, beside)
                 if self._over.is_set() and not self._ending.reason:
                     # Peers that go on for a moment would be missed, and those miss it.
-                    host.hush()
+                    nodes.hush()
                     channel.send(quiet=True)
                     await self._ending.asked()
         self._send_counts(nodes)
