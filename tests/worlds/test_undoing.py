@@ -10,34 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.model.data.nested import Entry, Fixed, Slim
 
 import worldline as wl
 from worldline.model.node import node_type
 from worldline.worlds.undoing import Before
 
 A, B, C = wl.ids("a", "b", "c")
-
-
-@dataclasses.dataclass
-class Entry:
-    """A record that can change, and equals others."""
-
-    key: Any = 0
-    values: Any = None
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class Slim:
-    """One without a dict."""
-
-    item: Any = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Fixed:
-    """One that cannot change, though what it holds may."""
-
-    inner: Any = None
 
 
 @wl.node

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.model.data.nested import Entry, Fixed, Slim
 
 import worldline as wl
 from worldline.model.data.parting import copied, part, settle_fields
@@ -20,28 +21,6 @@ from worldline.model.data.time import Time
 from worldline.model.data.values import freeze
 
 A, B = wl.ids("a", "b")
-
-
-@dataclasses.dataclass
-class Entry:
-    """A record that can change."""
-
-    key: Any = 0
-    values: Any = None
-
-
-@dataclasses.dataclass(slots=True, eq=False)
-class Slim:
-    """One without a dict."""
-
-    item: Any = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Fixed:
-    """One that cannot change, though what it holds may."""
-
-    inner: Any = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -188,7 +188,9 @@ def _settle_list(value: list[Any]) -> list[Any]:
 def _settle_record(value: Any) -> Any:
     """Settle an instance of a dataclass; of one that is frozen, perhaps make another."""
     kind = type(value)
-    names = _names.get(kind) or _names_of(kind)
+    names = _names.get(kind)
+    if names is None:
+        names = _names_of(kind)
     before = [getattr(value, name) for name in names]
     is_frozen = kind in _readers
     if not is_frozen:

@@ -257,8 +257,9 @@ class Rerunning:
         self._steps.run(index, event, notes)
 
     def _crash(self, index: int, what: Any, notes: Notes) -> None:
-        if what:  # it said that it leaves, which is no fault until somebody misses it
-            # or goes on for long; at the end of a run all leave within moments
+        if what:
+            # It said that it leaves. At the end of a run all do, within moments, so that is
+            # no fault until somebody misses it, or others have gone on for long.
             self._left[index] = self._steps.now
             return
         if self._steps.needs(index):
