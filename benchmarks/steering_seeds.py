@@ -21,7 +21,6 @@ from benchmarks.steering_churn import Churn, ChurnRun
 from benchmarks.steering_rows import Setting, fields_of
 
 from benchmarks import steering_churn
-from worldline.worlds.lasting import lasting
 
 
 class SeedRun(NamedTuple):
@@ -98,8 +97,7 @@ def _make_all(
 
 def _make(one: SeedRun, kept: Path | None) -> ChurnRun:
     """Make a run, and keep it at once: others of its process may take long."""
-    with lasting():  # as `simulate` does
-        run = steering_churn.run(one.churn, one.setting, one.seed, one.hours)
+    run = steering_churn.run(one.churn, one.setting, one.seed, one.hours)
     if kept is not None:
         with kept.open("a", encoding="utf-8") as file:
             file.write(json.dumps([one.name, fields_of(run)]) + "\n")
