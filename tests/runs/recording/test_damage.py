@@ -167,8 +167,8 @@ def test_a_journal_of_other_messages_is_told(folder: Path):
 
 
 def test_an_unknown_version_is_refused_with_advice(folder: Path):
-    with_header(folder / "a" / "1-0.wlj", version=4)
-    with pytest.raises(wl.InputError, match="version 4; known are 1 to 3") as refused:
+    with_header(folder / "a" / "1-0.wlj", version=5)
+    with pytest.raises(wl.InputError, match="version 5; known are 1 to 4") as refused:
         replayed(folder)
     assert refused.value.remedy == "read it with the worldline that recorded it"
 

@@ -20,7 +20,7 @@ from worldline.trace.journal.records import (
 )
 
 KEPT = Path(__file__).parent / "kept"
-VERSIONS = [1, 2]
+VERSIONS = [1, 2, 3]
 CODEC = Codec(system())
 
 
@@ -33,7 +33,7 @@ def turns(folder: Path) -> list[Turn]:
     return list(life(folder).turns(CODEC))
 
 
-@pytest.mark.parametrize(("version", "events"), [(1, 79), (2, 84)])
+@pytest.mark.parametrize(("version", "events"), [(1, 79), (2, 84), (3, 89)])
 def test_a_recording_of_an_earlier_version_replays(version: int, events: int) -> None:
     found = replay_recording(KEPT / str(version), system(), traces=False)
     assert (found.divergence, found.events) == (None, events)

@@ -30,12 +30,20 @@ class Entry:
     word: str
 
 
+@dataclasses.dataclass
+class Mutable:
+    """A record that can change."""
+
+    value: Any
+
+
 @wl.node
 class Store:
     pairs: dict[str, Any] = wl.durable(default_factory=dict)
     entries: list[Any] = wl.durable(default_factory=list)
     names: set[str] = wl.durable(default_factory=set)
     nested: list[list[int]] = wl.ghost(default_factory=list)
+    inside: dict[int, Mutable | Any] = wl.durable(default_factory=dict)
     term: int = wl.durable(default=0)
     last: Entry | None = wl.durable(default=None)
 
@@ -63,7 +71,10 @@ def written(delta: DeltaRecord) -> DeltaRecord:
 OPERATIONS = st.lists(
     st.tuples(
         st.sampled_from(
-            ["set", "del", "append", "cut", "add", "discard", "nest", "term"]
+            [
+                *("set", "del", "append", "cut", "add", "discard", "nest", "term"),
+                *("shift", "insert", "new", "grow", "lose", "turn", "forget"),
+            ]
         ),
         st.integers(0, 12),
         st.sampled_from([0, 1, True, "v", b"w", None, (1, "x"), Entry(1, "e")]),
@@ -81,6 +92,10 @@ def change(node: Any, what: str, which: int, value: Any) -> None:
         node.entries.append(value)
     elif what == "cut":
         del node.entries[which:]
+    elif what == "shift":
+        del node.entries[:1]
+    elif what == "insert":
+        node.entries.insert(which, value)
     elif what == "add":
         node.names.add(f"n{which}")
     elif what == "discard":
@@ -88,8 +103,50 @@ def change(node: Any, what: str, which: int, value: Any) -> None:
     elif what == "nest":
         node.nested = [*node.nested, [which]]
         node.nested[0].append(which)
-    else:
+    elif what == "term":
         node.term = which
+    else:
+        change_inside(node.inside, what, which, value)
+
+
+def change_inside(inside: Any, what: str, which: int, value: Any) -> None:
+    if what == "new":
+        inside[which] = made(which, value)
+    elif what == "grow":
+        grow(inside.get(which), value)
+    elif what == "lose":
+        lose(inside.get(which), value)
+    elif which in inside:
+        taken = inside.pop(which)
+        if what == "turn":
+            inside[which] = taken
+
+
+def made(which: int, value: Any) -> Any:
+    """Return something that can change: mostly of the kind of the others."""
+    return [Mutable(value), {value}, {value: value}, [[value]], [value], [value, 1]][
+        max(0, which - 7)
+    ]
+
+
+def grow(held: Any, value: Any) -> None:
+    if type(held) is list:
+        held.append(value)
+    elif isinstance(held, set):
+        held.add(value)
+    elif isinstance(held, dict):
+        held[value] = value
+    elif held is not None:
+        held.value = value
+
+
+def lose(held: Any, value: Any) -> None:
+    if isinstance(held, set):
+        held.discard(value)
+    elif isinstance(held, dict):
+        held.pop(value, None)
+    elif type(held) is list and held:
+        held.pop()
 
 
 @given(OPERATIONS, st.booleans())
@@ -185,6 +242,73 @@ def test_what_was_taken_out_and_put_in_again_is_no_change():
     assert all((patch.gone, patch.added) == ((), ()) for patch in patches)
 
 
+LARGE = {
+    "lists": lambda number: [number, f"v{number}"],
+    "sets": lambda number: {number, f"v{number}", (number, "a")},
+    "dicts": lambda number: {f"v{number}": number},
+    "records": Mutable,
+}
+
+
+@pytest.mark.parametrize("make", LARGE.values(), ids=LARGE)
+def test_of_a_large_dict_of_what_can_change_only_what_has_changed_is_written(make: Any):
+    node: Any = Store()
+    node.inside = {number: make(number) for number in range(100)}
+    lasting = Lasting(KIND, node, ["inside"])
+    grow(node.inside[5], "new")
+    del node.inside[7]
+    node.inside[200] = make(200)
+    again = make(5)
+    grow(again, "new")
+    changed, patches = lasting.changed()
+    wanted = FieldPatch("inside", None, (7,), ((5, again), (200, make(200))))
+    assert same((changed, tuple(map(tuple, patches))), ({}, (tuple(wanted),)))
+    grow(node.inside[5], "later")  # of what was said before this is no part
+    assert same(tuple(patches[0]), tuple(wanted))
+    (patch,) = lasting.changed()[1]
+    assert [key for key, _ in patch.added] == [5]
+    assert lasting.changed() == ({}, ())
+
+
+@pytest.mark.parametrize("make", LARGE.values(), ids=LARGE)
+def test_what_is_as_it_was_inside_of_others_is_no_change(make: Any):
+    node: Any = Store()
+    node.inside = {number: make(number) for number in range(100)}
+    lasting = Lasting(KIND, node, ["inside"])
+    for number in (5, 6):  # other objects, and in another order
+        node.inside[number] = copy.deepcopy(make(number))
+        if not isinstance(node.inside[number], list | Mutable):
+            first = next(iter(node.inside[number]))
+            value = node.inside[number][first] if make is LARGE["dicts"] else None
+            lose(node.inside[number], first)
+            grow(node.inside[number], first)
+            if make is LARGE["dicts"]:
+                node.inside[number][first] = value
+    assert lasting.changed() == ({}, ())
+    assert lasting.changed() == ({}, ())
+
+
+@pytest.mark.parametrize("make", LARGE.values(), ids=LARGE)
+def test_true_in_the_place_of_1_is_a_change_inside_of_others_too(make: Any):
+    node: Any = Store()
+    node.inside = {number: make(1) for number in range(100)}
+    lasting = Lasting(KIND, node, ["inside"])
+    node.inside[5] = make(True)
+    _, (patch,) = lasting.changed()
+    assert same(patch.added, ((5, make(True)),))
+
+
+def test_what_holds_more_than_constants_by_now_is_looked_at_as_a_whole():
+    node: Any = Store()
+    node.inside = {number: [number] for number in range(100)}
+    lasting = Lasting(KIND, node, ["inside"])
+    node.inside[5].append([1])
+    (patch,) = lasting.changed()[1]
+    assert patch.added == ((5, [5, [1]]),)
+    node.inside[5][1].append(2)
+    assert lasting.changed()[0]["inside"][5] == [5, [1, 2]]
+
+
 def test_nothing_in_the_place_of_a_list_is_a_change():
     node: Any = Store(pairs={"a": [1]})
     lasting = Lasting(KIND, node, ["pairs", "last"])
@@ -201,13 +325,41 @@ def test_what_changes_inside_of_a_list_is_a_change():
     node.nested = [[1], [2]]
     lasting = Lasting(KIND, node, ["nested"])
     node.nested[1].append(3)
-    assert lasting.changed()[0] == {"nested": [[1], [2, 3]]}
+    assert lasting.changed() == ({}, (FieldPatch("nested", 1, (), ([2, 3],)),))
+    node.nested[0].append(4)
+    assert lasting.changed() == ({}, (FieldPatch("nested", 0, (1,), ([1, 4],)),))
+    assert lasting.changed() == ({}, ())
+
+
+def test_of_a_list_that_changes_anywhere_both_ends_are_kept():
+    node: Any = Store()
+    node.entries = [f"v{number}" for number in range(100)]
+    lasting = Lasting(KIND, node, ["entries"])
+
+    def patched() -> FieldPatch:
+        changed, (patch,) = lasting.changed()
+        assert changed == {}
+        return patch
+
+    node.entries.pop(0)
+    assert patched() == FieldPatch("entries", 0, (99,), ())
+    node.entries[40] = "new"
+    assert patched() == FieldPatch("entries", 40, (58,), ("new",))
+    node.entries.insert(0, "first")
+    assert patched() == FieldPatch("entries", 0, (99,), ("first",))
+    node.entries[1:1] = ["first"] * 3
+    assert patched() == FieldPatch("entries", 1, (99,), ("first",) * 3)
+    del node.entries[3:]
+    assert patched() == FieldPatch("entries", 3, (), ())
+    node.entries = ["first", 1, 2]
+    assert lasting.changed() == ({"entries": ["first", 1, 2]}, ())
 
 
 @pytest.mark.parametrize(
     ("value", "patch"),
     [
         ([1], FieldPatch("f", 2, (), ())),
+        ([1], FieldPatch("f", 1, (1,), ())),
         ([1], FieldPatch("f", None, (), (1,))),
         (1, FieldPatch("f", None, (), ())),
         (wl.FrozenMap({}), FieldPatch("f", None, ("a",), ())),

@@ -21,6 +21,7 @@ from worldline.model.data.settling import (
     COLLECTIONS,
     Mutable,
     all_settled,
+    are_records,
     as_it_is,
     met,
     register_settler,
@@ -335,7 +336,8 @@ def _settle_dict(value: CanonicalDict[Any, Any]) -> CanonicalDict[Any, Any]:
     # collections, which hold nothing that could change, have to be passed in no time.
     if value.is_plain or AS_THEY_ARE.issuperset(map(type, dict.values(value))):
         return value
-    if _are_settled(list(dict.values(value))):
+    items = list(dict.values(value))
+    if _are_settled(items) or are_records(items):
         return value
     for key, item in list(dict.items(value)):
         fresh = settled(item)

@@ -11,6 +11,7 @@ tuples and records hold, and records that can change: most nodes have none, and 
 from __future__ import annotations
 
 import dataclasses
+from itertools import chain
 from operator import is_
 from typing import Any, final
 
@@ -59,6 +60,10 @@ def copied(value: Any) -> Any:
         return value  # as above
 
 
+_MANY = 16
+"""Values from which on it is worth while to look at all of them first."""
+
+
 @final
 class _Parting:
     """One walk through the fields of a node.
@@ -102,8 +107,30 @@ class _Parting:
     def _all_parted(self, content: Content) -> Content:
         if AS_THEY_ARE.issuperset(map(type, content)):
             return content  # as of most collections, which may be long
+        if len(content) > _MANY and self._are_met_first(content):
+            return content
         held = tuple(map(self.parted, content))
         return content if all(map(is_, held, content)) else held
+
+    def _are_met_first(self, content: Content) -> bool:
+        """Say of values that can change whether none was met before, and meet them.
+
+        Only of those of one class that hold nothing that can change: a few looks tell it
+        of very many.
+        """
+        kinds = {*map(type, content)} - AS_THEY_ARE
+        sort = sort_of(next(iter(kinds))) if len(kinds) == 1 else None
+        if sort is None or self._is_all_met:
+            return False
+        items = [item for item in content if type(item) in kinds]
+        held = chain.from_iterable(map(sort.read, items))
+        if not AS_THEY_ARE.issuperset(map(type, held)):
+            return False
+        found = {*map(id, items)}
+        if len(found) < len(items) or not found.isdisjoint(self._met):
+            return False
+        self._met |= found
+        return True
 
     def _rebuilt(self, kind: type, value: Any) -> Any:
         """Return what cannot change itself, perhaps with copies inside."""

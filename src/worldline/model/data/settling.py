@@ -83,10 +83,12 @@ def settled(value: Any) -> Any:
 def all_settled(values: Iterable[Any]) -> list[Any]:
     """Return values, each of them settled."""
     items = list(values)
-    if AS_THEY_ARE.issuperset(map(type, items)) or _are_records(items):
+    if AS_THEY_ARE.issuperset(map(type, items)) or are_records(items):
         return items
     if not COLLECTIONS.isdisjoint(map(type, items)):
         _note_collections(items)
+        if _are_lists(items):
+            return items
     return list(map(settled, items))
 
 
@@ -144,24 +146,40 @@ def settle_live(value: Any) -> Any:
     return value
 
 
-def _are_records(items: list[Any]) -> bool:
-    """Say whether all are of one class that cannot change, and hold what is settled.
+def are_records(items: list[Any]) -> bool:
+    """Say whether all are tuples or records of one class, and hold what is settled.
 
     They may hold others of one class in turn, or nothing in the place of some. A list of
     entries may be long, and is looked at after each event: by functions of C.
     """
+    changing: list[Any] = []
     while True:
         found = {*map(type, items)}
         kinds = found - AS_THEY_ARE
         if len(kinds) != 1:
-            return not kinds
+            break
         (kind,) = kinds
         read: Any = iter if kind is tuple else _readers.get(kind)
         if read is None:
             return False
         if len(found) > 1:
             items = [item for item in items if type(item) is kind]
+        if kind in _mutable:
+            changing += items
         items = list(chain.from_iterable(map(read, items)))
+    if kinds:
+        return False
+    if changing:
+        met.places += len(changing)
+        met.culprit = changing[-1]
+    return True
+
+
+def _are_lists(items: list[Any]) -> bool:
+    """Say whether all are lists, and hold what is settled."""
+    return {list}.issuperset(map(type, items)) and AS_THEY_ARE.issuperset(
+        map(type, chain.from_iterable(items))
+    )
 
 
 def _note_collections(items: Iterable[Any]) -> None:
@@ -192,7 +210,7 @@ def _settle_record(value: Any) -> Any:
     if names is None:
         names = _names_of(kind)
     before = [getattr(value, name) for name in names]
-    is_frozen = kind in _readers
+    is_frozen = kind not in _mutable
     if not is_frozen:
         met.places += 1
         met.culprit = value
@@ -209,8 +227,9 @@ def _settle_record(value: Any) -> Any:
 
 def _names_of(kind: Any) -> tuple[str, ...]:
     names = tuple([field.name for field in dataclasses.fields(kind)])
-    if kind.__dataclass_params__.frozen:
-        _readers[kind] = getter(attrgetter, names)
+    if not kind.__dataclass_params__.frozen:
+        _mutable.add(kind)
+    _readers[kind] = getter(attrgetter, names)
     _names[kind] = names
     return names
 
@@ -219,7 +238,10 @@ _names: dict[type, tuple[str, ...]] = {}
 """The fields of the dataclasses that were met so far."""
 
 _readers: dict[type, Callable[[Any], tuple[Any, ...]]] = {}
-"""What reads all fields of an instance, of those that are frozen."""
+"""What reads all fields of an instance of one."""
+
+_mutable: set[type] = set()
+"""Those that are not frozen."""
 
 COLLECTIONS: set[type] = {list, set, dict}
 """Classes of collections that can change."""

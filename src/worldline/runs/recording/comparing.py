@@ -135,16 +135,18 @@ def compare_patches(kind: NodeType, node: Any, recorded: Sequence[FieldPatch]) -
     """
     for patch in recorded:
         present, name = _field(node, patch.path), f"{kind.cls.__name__}.{patch.path}"
-        for gone in patch.gone:
-            if gone in present:
-                raise Unlike(name, f"without {shown(gone)}", shown(present))
         if patch.kept is not None:
-            then = list(patch.added)
-            now = present[patch.kept :] if type(present) is list else present
+            then, now = list(patch.added), present
+            if type(present) is list:
+                now = present[patch.kept : len(present) - patch.end]
             if not are_equal(now, then):
                 which = f"{name} from element {patch.kept} on"
                 raise Unlike(which, shown(then), shown(now))
-        elif type(present) is CanonicalDict:
+            continue
+        for gone in patch.gone:
+            if gone in present:
+                raise Unlike(name, f"without {shown(gone)}", shown(present))
+        if type(present) is CanonicalDict:
             for key, then in patch.added:
                 now = present.get(key)
                 if not are_equal(now, then):
@@ -192,7 +194,7 @@ def _is_like(one: FieldPatch | None, other: FieldPatch) -> bool:
     if one is None or one.kept != other.kept:
         return False
     if one.kept is not None:
-        return are_equal(one.added, other.added)
+        return one.end == other.end and are_equal(one.added, other.added)
     return all(
         frozenset(map(freeze, some)) == frozenset(map(freeze, others))
         for some, others in ((one.gone, other.gone), (one.added, other.added))
@@ -202,9 +204,11 @@ def _is_like(one: FieldPatch | None, other: FieldPatch) -> bool:
 def _change(patch: FieldPatch | None) -> str:
     if patch is None:
         return "nothing"
-    behind = "" if patch.kept is None else f"behind the first {patch.kept}, "
+    if patch.kept is not None:
+        before = f"before the last {patch.end}, " if patch.end else ""
+        return f"behind the first {patch.kept}, {before}with {shown(patch.added)}"
     gone = f"without {shown(patch.gone)}, " if patch.gone else ""
-    return f"{behind}{gone}with {shown(patch.added)}"
+    return f"{gone}with {shown(patch.added)}"
 
 
 def compare_counters(recorded: int | None, present: int) -> None:

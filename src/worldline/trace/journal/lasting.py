@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, final
 
+from worldline.model.data.parting import copied
 from worldline.model.data.settling import settled
-from worldline.model.data.values import ITSELF
 from worldline.model.fields import Role
 from worldline.model.node import NodeType
 from worldline.trace.journal.codec import Codec
@@ -101,7 +100,7 @@ class Lasting:
                 patch = before.patch(field.path, value)
             field.is_known = True
             if patch is not None:
-                field.before = FieldSnapshot(value, is_constant=True)
+                field.before = FieldSnapshot(value, is_constant=before.is_constant)
                 patches = (*patches, patch)
             else:
                 field.before = snapshot(value)
@@ -126,7 +125,7 @@ def put(node: Any, durable: Mapping[str, Any]) -> None:
 
 def copy_of(value: Any) -> Any:
     """Return a value that later changes of the first do not reach."""
-    return value if type(value) in ITSELF else copy.deepcopy(value)
+    return copied(value)
 
 
 def _holder(node: Any, path: str) -> tuple[dict[str, Any], str]:

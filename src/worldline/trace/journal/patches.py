@@ -17,10 +17,11 @@ class FieldPatch(NamedTuple):
     path
         The field.
     kept
-        Of a list, how many elements at its beginning are as they were; those behind them
-        are gone. None for a set or a dict.
+        Of a list, how many elements at its beginning are as they were. None for a set or
+        a dict.
     gone
-        The elements that are gone from a set, or the keys from a dict.
+        The elements that are gone from a set, or the keys from a dict. Of a list, how many
+        elements at its end are as they were, if any are; those in the midst are gone.
     added
         The elements that have come, or pairs of a key and its value.
     """
@@ -29,6 +30,11 @@ class FieldPatch(NamedTuple):
     kept: int | None
     gone: tuple[Any, ...]
     added: tuple[Any, ...]
+
+    @property
+    def end(self) -> int:
+        """How many elements at the end of a list are as they were."""
+        return int(self.gone[0]) if self.gone else 0
 
 
 def apply(patch: FieldPatch, value: Any) -> None:
@@ -40,8 +46,8 @@ def apply(patch: FieldPatch, value: Any) -> None:
         If it does not fit.
     """
     kind, kept = type(value), patch.kept
-    if kind is list and kept is not None and kept <= len(value):
-        value[kept:] = patch.added
+    if kind is list and kept is not None and kept + patch.end <= len(value):
+        value[kept : len(value) - patch.end] = patch.added
         return
     try:
         if kind is CanonicalSet and kept is None:

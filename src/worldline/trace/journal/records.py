@@ -356,6 +356,8 @@ def _patch(spelt: list[Any], values: Values) -> FieldPatch:
     gone, added = values.read(spelt[2]), values.read(spelt[3])
     if type(gone) is not tuple or type(added) is not tuple:
         raise Malformed("", "a change that says not what has come and gone")
+    if kept is not None and gone:
+        gone = _counts(list(gone[:1]), values)
     return FieldPatch(spelt[0], kept, gone, added)
 
 

@@ -37,8 +37,8 @@ from worldline.trace.schema import (
     whole,
 )
 
-VERSION = 3
-"""Written now."""
+VERSION = 4
+"""Written now: in it the change of a list may keep its end."""
 
 BOUND = 3
 """The version from which blocks are bound to their places, and segments to the one before."""
