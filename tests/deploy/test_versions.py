@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 import worldline as wl
+from worldline.deploy.cluster import LOOPBACK
 from worldline.deploy.journal import JournalWriter
 from worldline.deploy.journal_options import JournalOptions
+from worldline.deploy.ports import free_ports
 from worldline.deploy.recovery import Restored
 from worldline.model.errors import InputError
-from worldline.runs.recording.folder import JournalFolder
+from worldline.runs.recording.folder import JournalFolder, header_of
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.records import DeltaRecord, StartedRecord
 
@@ -137,6 +139,27 @@ def test_another_run_does_not_go_on_in_a_recording(tmp_path: Path):
     assert lived(tmp_path, talking("a", "b"), run="first") == []
     assert lived(tmp_path, talking("a", "b")) == []
     JournalFolder(tmp_path, talking("a", "b"))
+
+
+def test_nodes_of_a_cluster_without_a_name_are_of_one_run_wherever_they_begin(
+    tmp_path: Path,
+):
+    made = talking("a", "b")
+    one, other = free_ports(LOOPBACK, 2)
+    addresses = dict(zip(made.ids, [(LOOPBACK, one), (LOOPBACK, other)], strict=True))
+    places = ["here", "there"]
+
+    def runs() -> set[str]:
+        return {header_of(tmp_path / place).run for place in places}
+
+    for node, place in zip(made.ids, places, strict=True):  # on a machine each
+        cluster = wl.Cluster(addresses=addresses)
+        lived(tmp_path / place, made, nodes=[node], cluster=cluster)
+    assert len(runs()) == 1
+    places = ["first", "second"]  # of all nodes, each time
+    for place in places:
+        lived(tmp_path / place, made, cluster=wl.Cluster(addresses=addresses))
+    assert len(runs()) == 2
 
 
 def test_a_life_with_other_messages_goes_on_and_is_told_what_that_costs(tmp_path: Path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
-from collections.abc import Mapping
+import secrets
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -61,6 +63,23 @@ class Cluster:
             node: (LOOPBACK, port) for node, port in zip(system.ids, ports, strict=True)
         }
         return cls(addresses=addresses, run=run)
+
+    def name_of_run(self, here: Collection[NodeId]) -> str:
+        """Return a name for a run that is given none.
+
+        Parameters
+        ----------
+        here
+            The nodes of this process. If there are others, the name is of the addresses: all
+            processes find the same one, and nobody tells them more.
+        """
+        if self.addresses.keys() <= set(here):
+            return secrets.token_hex(8)
+        addresses = (
+            f"{node} {address_text(at)}" for node, at in self.addresses.items()
+        )
+        lines = "\n".join(sorted(addresses))
+        return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
     def refuse_others(self, system: System) -> None:
         """Refuse what is a cluster of another system.

@@ -2,7 +2,7 @@
 
 ::
 
-    run = "monday"  # optional
+    run = "monday"  # optional: without it, a name made of the addresses
     secret_file = "cluster.secret"  # or secret = "...", for what others reach
     [nodes]
     a = "10.0.0.1:7000"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,6 +22,7 @@ def run_of(
     system: System,
     digest: Digest,
     wanted: str,
+    drawn: str,
     say: Callable[[str], None],
 ) -> str:
     """Return the name of the run that goes on in a folder, or of a new one.
@@ -33,6 +33,8 @@ def run_of(
         Of the system as it is recorded.
     wanted
         The name that the run is to have; empty for that of the folder, or any.
+    drawn
+        The name of a new one that is to have none.
     say
         Takes a line for whoever watches: where no replay will know all lives.
 
@@ -43,7 +45,7 @@ def run_of(
         replay them and those of this one.
     """
     if recording is None or not is_recording(recording):
-        return wanted or secrets.token_hex(8)
+        return wanted or drawn
     other = None
     for header in _headers(recording):
         nodes = [line for line in header.digest if line.startswith(_NODE)]
@@ -67,7 +69,7 @@ def run_of(
             "from their durable fields, but no replay knows both; to have one, "
             f"{_ELSEWHERE}"
         )
-    return wanted or secrets.token_hex(8)
+    return wanted or drawn
 
 
 def _headers(recording: Path) -> Iterator[JournalHeader]:

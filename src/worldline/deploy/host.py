@@ -332,7 +332,8 @@ class Host:
         codec = Codec(system)
         self._addresses = [cluster.addresses[node] for node in system.ids]
         run = self._journal.run or cluster.run or ""
-        run = run_of(self._record, system, codec.digest, run, self._say)
+        drawn = cluster.name_of_run(self._nodes)
+        run = run_of(self._record, system, codec.digest, run, drawn, self._say)
         seal, tls = protection(cluster, system, codec.digest.raw)
         return Setup(
             system=system,
