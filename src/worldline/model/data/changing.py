@@ -13,6 +13,7 @@ from operator import is_
 from typing import Any, NamedTuple, TypeAlias
 
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.values import write_fields
 
 Content: TypeAlias = tuple[Any, ...]
 """What something holds, in the order in which Python has it."""
@@ -47,8 +48,7 @@ def _record(kind: type) -> Sort:
             return tuple(getattr(value, name) for name in names)
 
         def write(value: Any, content: Content) -> None:
-            for name, item in zip(names, content, strict=True):
-                object.__setattr__(value, name, item)
+            write_fields(value, names, content)
 
         return Sort(make, read, write, lambda value, was: _are_same(read(value), was))
     return Sort(make, _read_fields, _write_fields, _has_fields)

@@ -17,6 +17,7 @@ from typing import Any, final
 
 from worldline.model.data.changing import Content, sort_of
 from worldline.model.data.settling import AS_THEY_ARE, met, settle_each
+from worldline.model.data.values import write_fields
 
 
 def settle_fields(fields: dict[str, Any]) -> None:
@@ -143,7 +144,4 @@ class _Parting:
         held = self._all_parted(content)
         if held is content:
             return value
-        fresh = object.__new__(kind)
-        for name, item in zip(names, held, strict=True):
-            object.__setattr__(fresh, name, item)
-        return fresh
+        return write_fields(object.__new__(kind), names, held)

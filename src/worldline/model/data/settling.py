@@ -17,7 +17,7 @@ from itertools import chain
 from operator import attrgetter, is_
 from typing import Any
 
-from worldline.model.data.values import ITSELF, getter
+from worldline.model.data.values import ITSELF, getter, write_fields
 
 Settler = Callable[[Any], Any]
 
@@ -219,10 +219,7 @@ def _settle_record(value: Any) -> Any:
     fields = all_settled(before)
     if all(map(is_, fields, before)):
         return value
-    fresh = object.__new__(kind) if is_frozen else value
-    for name, item in zip(names, fields, strict=True):
-        object.__setattr__(fresh, name, item)
-    return fresh
+    return write_fields(object.__new__(kind) if is_frozen else value, names, fields)
 
 
 def _names_of(kind: Any) -> tuple[str, ...]:

@@ -275,6 +275,13 @@ def getter(
     return lambda value: (one(value),)
 
 
+def write_fields(record: Any, names: Iterable[str], content: Iterable[Any]) -> Any:
+    """Write fields of a record, even of one that is frozen; return it."""
+    for name, item in zip(names, content, strict=True):
+        object.__setattr__(record, name, item)
+    return record
+
+
 def freeze_field(cls: type, values: dict[str, Any], name: str) -> Frozen:
     """Freeze one field; an error names the class and the path to the culprit."""
     item = values[name]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias, final
 from worldline.model.data.canonical import CanonicalDict, CanonicalSet
 from worldline.model.data.changing import sort_of
 from worldline.model.data.constant import are_constant
-from worldline.model.data.values import getter
+from worldline.model.data.values import getter, write_fields
 from worldline.trace.journal.same_data import identity, is_same_data
 
 MISSING: Any = object()
@@ -184,16 +184,11 @@ def _inside_of(kind: type) -> _Inside | None:
     known = _INSIDE.get(kind)
     if known is None and dataclasses.is_dataclass(kind) and sort_of(kind) is not None:
         names = tuple([field.name for field in dataclasses.fields(kind)])
-        make = partial(_record, kind, names)
-        known = _INSIDE[kind] = _Inside(partial(map, getter(attrgetter, names)), make)
+        known = _INSIDE[kind] = _Inside(
+            partial(map, getter(attrgetter, names)),
+            lambda content: write_fields(object.__new__(kind), names, content),
+        )
     return known
-
-
-def _record(kind: type, names: tuple[str, ...], content: _Content) -> Any:
-    made: Any = object.__new__(kind)
-    for name, item in zip(names, content, strict=True):
-        object.__setattr__(made, name, item)
-    return made
 
 
 def _read_dicts(items: Iterable[Any]) -> Iterable[Iterable[Any]]:
