@@ -205,9 +205,8 @@ class Meter:
             raise BoundHit("memory")
 
     def _check_memory(self, large: Iterable[Container]) -> None:
-        room = self.room
-        if not room.is_left:
+        left = self.room.left  # asked once: the system takes its time for an answer
+        if left is None:
+            return
+        if left < 0 or any(about_to_grow(container) > left for container in large):
             raise BoundHit("memory")
-        for container in large:
-            if (more := about_to_grow(container)) and not room.has(more):
-                raise BoundHit("memory")

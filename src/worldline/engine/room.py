@@ -171,14 +171,20 @@ class Room:
         return self._now
 
     @property
+    def left(self) -> int | None:
+        """Bytes that the process may have besides those it has; None if nobody tells."""
+        ceiling = self.ceiling
+        return None if ceiling is None else ceiling - resident()
+
+    @property
     def is_left(self) -> bool:
         """Whether the process has no more than it may have."""
         return self.has(0)
 
     def has(self, more: int) -> bool:
         """Say whether the process may have so many bytes more."""
-        ceiling = self.ceiling
-        return ceiling is None or resident() + more <= ceiling
+        left = self.left
+        return left is None or more <= left
 
 
 def _sharers() -> int:
