@@ -34,6 +34,9 @@ from worldline.trace.journal.records import FailedRecord
 SLOW_S = 0.1
 """Seconds after which it is said, once, that a handler took long."""
 
+_SHARE = 100
+"""So many times what it takes to see that a guard only looks lies between two such looks."""
+
 PUT_OFF_S = 1.0
 """Seconds for which a timer, a call or a message is put off."""
 
@@ -111,7 +114,7 @@ class NodeExecution:
         self._turn, self._now, self.counts = turn, now, counts
         self._ended, self._say = ended, say
         self._named: set[str] = set()
-        self.series = Series()
+        self.series = Series(_SHARE)
 
     # ------------------------------------------------------------ what life has happen
 

@@ -8,7 +8,9 @@ enough because handlers never nest across nodes and never yield.
 from __future__ import annotations
 
 from _thread import get_ident
-from typing import Any, Protocol, final
+from typing import Protocol, final
+
+from worldline.model.usercode.guard_watch import GuardWatch
 
 
 class Clock(Protocol):
@@ -34,8 +36,8 @@ class Activity:
         True while a guard or a property is being evaluated.
     guard
         What the handler is called whose guard is being evaluated.
-    asked
-        How often each guard was asked, where few evaluations are watched; None: each is.
+    watch
+        Says which evaluations of guards are watched; None: each is.
     running
         True while code of the user's runs: a handler, a guard, a property, an observer.
     stop
@@ -50,20 +52,20 @@ class Activity:
     """
 
     __slots__ = (
-        *("asked", "dispensable", "door", "guard", "guarding", "inside"),
-        *("judging", "running", "stop"),
+        *("dispensable", "door", "guard", "guarding", "inside"),
+        *("judging", "running", "stop", "watch"),
     )
 
     def __init__(self) -> None:
         self.door: Clock | None = None
         self.guarding = False
         self.guard = ""
-        self.asked: dict[Any, int] | None = None
         self.running = False
         self.stop: BaseException | None = None
         self.dispensable = False
         self.judging = ""
         self.inside: dict[str, tuple[int]] = {}
+        self.watch: GuardWatch | None = None
 
     def is_here(self) -> bool:
         """Say whether code of the user's runs, and on this very thread."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from worldline.model.data.content import Frozen
@@ -11,18 +12,6 @@ from worldline.model.errors import ModelError
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.user_functions import defined_at, yes_or_no
 
-_SAMPLE = 64
-"""Of so many evaluations of a guard, one is watched where not all are."""
-
-
-def _is_watched(guard: Any) -> bool:
-    asked = activity.asked
-    if asked is None:
-        return True
-    count = asked.get(guard, 0)
-    asked[guard] = count + 1
-    return count % _SAMPLE == 0
-
 
 def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     """Return what a guard answers, or no guard, of the handler of this name.
@@ -30,7 +19,7 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     Each evaluation is watched: worlds ask as often as it suits them, so one guard that
     changes something would be enough for them to disagree. In a series of executions
     along one run, where to look at a node takes longer than most handlers, the first of
-    each guard is, and then one in so many.
+    each guard is, and then one in so many, or fewer: see `GuardWatch`.
 
     Raises
     ------
@@ -39,7 +28,9 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
     """
     if guard is None:
         return True
-    before = _frozen(service) if _is_watched(guard) else None
+    watch, before, began = activity.watch, None, 0.0
+    if watch is None or watch.is_next(guard):
+        began, before = time.monotonic(), _frozen(service)
     activity.guard = name
     try:
         answer = guard(service, *arguments)
@@ -47,6 +38,8 @@ def allows(guard: Any, name: str, service: Any, *arguments: Any) -> bool:
         activity.guard = ""
     if before is not None:
         after = _frozen(service)
+        if watch is not None:
+            watch.looked(began)
         if after != before:
             raise _changed(guard, name, service, before, after)
     if answer is True or answer is False:

@@ -26,6 +26,7 @@ from worldline.model.usercode.divergence import (
     clock,
     within_budget,
 )
+from worldline.model.usercode.guard_watch import GuardWatch
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
 from worldline.model.usercode.places import place_of
@@ -93,14 +94,19 @@ class Series:
     all: the thread is claimed while the block lasts, and the depth of the stack, where
     `enter` is called in it, is that of the first time. Guards are asked along one run,
     once for an event, so that few of the times are watched.
+
+    Parameters
+    ----------
+    share
+        How rarely they are, if that may depend on time; see `GuardWatch`.
     """
 
-    __slots__ = ("_asked", "_claimed", "_depth", "_limit", "_outer", "_room")
+    __slots__ = ("_claimed", "_depth", "_limit", "_outer", "_room", "_watch")
 
-    def __init__(self) -> None:
+    def __init__(self, share: int = 0) -> None:
         self._claimed = False
-        self._asked: dict[Any, int] = {}
-        self._outer: dict[Any, int] | None = None
+        self._watch = GuardWatch(share)
+        self._outer: GuardWatch | None = None
         self._depth = self._limit = self._room = 0
 
     def __enter__(self) -> Series:
@@ -108,7 +114,7 @@ class Series:
         if self._depth > 1:
             return self
         self._claimed = claim()
-        self._outer, activity.asked = activity.asked, self._asked
+        self._outer, activity.watch = activity.watch, self._watch
         self._limit, self._room = sys.getrecursionlimit(), 0
         return self
 
@@ -116,7 +122,7 @@ class Series:
         self._depth -= 1
         if self._depth:
             return
-        activity.asked = self._outer
+        activity.watch = self._outer
         if self._claimed:
             release()
 
