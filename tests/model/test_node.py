@@ -8,7 +8,8 @@ import pytest
 from tests.worlds.driving import Driven
 
 import worldline as wl
-from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.canonical import CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.node import node_type
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from worldline.model.data.canonical import adopt
+from worldline.model.data.canonical_dict import adopt
 from worldline.model.data.values import ITSELF
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, is_node, refuse_node, role_of

@@ -14,7 +14,8 @@ from itertools import compress, count
 from operator import is_, is_not
 from typing import Any, Protocol, TypeAlias, final
 
-from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.canonical import CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.content import DICT, LIST, SET, Frozen
 from worldline.model.data.memory import Memory
 from worldline.model.data.unfreezable import Unfreezable

@@ -18,11 +18,8 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from worldline.model.data.canonical import (
-    CanonicalDict,
-    CanonicalFrozenset,
-    CanonicalSet,
-)
+from worldline.model.data.canonical import CanonicalFrozenset, CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.content import Frozen
 from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId

@@ -13,11 +13,8 @@ from itertools import chain
 from operator import is_
 from typing import Any, final
 
-from worldline.model.data.canonical import (
-    CanonicalDict,
-    CanonicalFrozenset,
-    CanonicalSet,
-)
+from worldline.model.data.canonical import CanonicalFrozenset, CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.constant import are_constant, is_constant_value
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId

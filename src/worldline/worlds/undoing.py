@@ -13,7 +13,8 @@ import copy
 from collections.abc import Callable, Collection
 from typing import Any, Literal, TypeAlias, final
 
-from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.canonical import CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.constant import is_constant_value
 from worldline.model.data.identity import NodeId
 from worldline.model.data.parting import part

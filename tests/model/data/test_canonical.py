@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worldline as wl
-from worldline.model.data.canonical import CanonicalDict, CanonicalSet, adopt
+from worldline.model.data.canonical import CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict, adopt
 from worldline.model.data.values import freeze
 
 MIXED = st.integers() | st.text(max_size=3) | st.booleans() | st.none() | st.binary()

@@ -12,11 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worldline as wl
-from worldline.model.data.canonical import (
-    CanonicalDict,
-    CanonicalFrozenset,
-    CanonicalSet,
-)
+from worldline.model.data.canonical import CanonicalFrozenset, CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.parting import settle_fields
 from worldline.model.data.settling import settled
 from worldline.model.data.values import freeze, thaw

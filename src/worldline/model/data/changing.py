@@ -12,7 +12,8 @@ from itertools import chain
 from operator import is_
 from typing import Any, NamedTuple, TypeAlias
 
-from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.canonical import CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.values import write_fields
 
 Content: TypeAlias = tuple[Any, ...]

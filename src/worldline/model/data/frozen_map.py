@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, final
 
-from worldline.model.data.canonical import (
-    CanonicalItems,
-    CanonicalKeys,
-    in_order,
-    thaw_pairs,
-)
+from worldline.model.data.canonical import CanonicalItems, CanonicalKeys, in_order
+from worldline.model.data.canonical_dict import thaw_pairs
 from worldline.model.data.content import MAP
 from worldline.model.data.immutable import immutable
 from worldline.model.data.settling import as_it_is, register_settler

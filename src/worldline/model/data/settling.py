@@ -6,7 +6,7 @@ was built. Thawed values are settled from the start. So this is for values that 
 make and that are then used as they are: as messages, payloads and arguments, and as
 fields of the live nodes of the direct world.
 
-`canonical` has the collections, and says here what becomes of plain ones.
+`canonical` and `canonical_dict` have the collections, and say here what becomes of plain ones.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from worldline.model.data.canonical import CanonicalDict
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError

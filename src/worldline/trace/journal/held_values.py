@@ -14,7 +14,8 @@ from itertools import chain, compress, count
 from operator import attrgetter, is_, is_not, ne, not_
 from typing import Any, NamedTuple, TypeAlias, final
 
-from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.canonical import CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.changing import sort_of
 from worldline.model.data.constant import are_constant
 from worldline.model.data.values import getter, write_fields

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.canonical import CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.trace.json_checks import Malformed
 
 

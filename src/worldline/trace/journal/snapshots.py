@@ -15,7 +15,8 @@ from itertools import compress, count, filterfalse, islice
 from operator import is_
 from typing import Any, final
 
-from worldline.model.data.canonical import CanonicalDict, CanonicalSet
+from worldline.model.data.canonical import CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.constant import are_constant, is_constant_value
 from worldline.model.data.content import Frozen
 from worldline.model.data.parting import copied

@@ -12,11 +12,8 @@ import math
 from collections.abc import Callable
 from typing import Any, final
 
-from worldline.model.data.canonical import (
-    CanonicalDict,
-    CanonicalFrozenset,
-    CanonicalSet,
-)
+from worldline.model.data.canonical import CanonicalFrozenset, CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId
 from worldline.model.data.immutable import mutable

@@ -8,11 +8,8 @@ from itertools import chain
 from types import FunctionType
 from typing import Any
 
-from worldline.model.data.canonical import (
-    CanonicalDict,
-    CanonicalFrozenset,
-    CanonicalSet,
-)
+from worldline.model.data.canonical import CanonicalFrozenset, CanonicalSet
+from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.identity import NodeId
 
 _PLAIN: frozenset[type] = frozenset({type(None), bool, int, float, str, bytes, NodeId})
