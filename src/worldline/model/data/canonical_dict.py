@@ -28,6 +28,7 @@ from worldline.model.data.settling import (
     register_settler,
     settled,
 )
+from worldline.model.data.touched_keys import noted
 from worldline.model.data.values import (
     ITSELF,
     freeze_mapping,
@@ -70,7 +71,12 @@ class CanonicalDict(dict[K, V]):
             value = adopt(value)
             if met.places != places or type(value) in COLLECTIONS:
                 self.is_plain = False
-        super().__setitem__(key if type(key) in ITSELF else _settled_key(key), value)
+        if type(key) not in ITSELF:
+            key = _settled_key(key)
+        super().__setitem__(key, value)
+        if noted:
+            for keys in noted.get(id(self), ()):
+                keys[key] = None
 
     def setdefault(self, key: K, default: Any = None) -> Any:
         if key not in self:

@@ -11,7 +11,7 @@ from worldline.model.fields import Role
 from worldline.model.node import NodeType
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.patches import FieldPatch
-from worldline.trace.journal.snapshots import FieldSnapshot, snapshot
+from worldline.trace.journal.snapshots import is_snapshot, snapshot
 
 _LASTING = (Role.DURABLE, Role.GHOST)
 
@@ -47,7 +47,7 @@ class _Watched:
 
     def __init__(self, path: str, values: dict[str, Any], name: str) -> None:
         self.path, self.values, self.name = path, values, name
-        self.before: FieldSnapshot | Any = snapshot(values[name])
+        self.before: Any = snapshot(values[name])
         self.is_known = False
 
 
@@ -90,17 +90,17 @@ class Lasting:
             value, before = field.values[field.name], field.before
             if value is before:
                 continue
-            if type(before) is not FieldSnapshot:
+            if not is_snapshot(before):
                 if type(value) is type(before) and value == before:
                     continue  # both stand for themselves
             elif before.is_of(value):
                 continue
             patch = None
-            if type(before) is FieldSnapshot and field.is_known:
+            if is_snapshot(before) and field.is_known:
                 patch = before.patch(field.path, value)
             field.is_known = True
             if patch is not None:
-                field.before = FieldSnapshot(value, is_constant=before.is_constant)
+                field.before = before.after(value, patch)
                 patches = (*patches, patch)
             else:
                 field.before = snapshot(value)

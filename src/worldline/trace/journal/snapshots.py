@@ -6,14 +6,15 @@ and tells what has come and what has gone. Where objects are others, they are co
 has changed is the same wherever it is looked at. So is a list or dict of collections or of
 records that hold nothing that can change. All else is frozen.
 
-Large fields are looked at by functions of C, as far as they are as they were.
+Large fields are looked at by functions of C, as far as they are as they were; of large dicts
+only what is put into them (`dict_snapshots`).
 """
 
 from __future__ import annotations
 
 from itertools import compress, count, filterfalse, islice
 from operator import is_
-from typing import Any, final
+from typing import Any, TypeAlias, TypeGuard, final
 
 from worldline.model.data.canonical import CanonicalSet
 from worldline.model.data.canonical_dict import CanonicalDict
@@ -21,14 +22,24 @@ from worldline.model.data.constant import are_constant, is_constant_value
 from worldline.model.data.content import Frozen
 from worldline.model.data.parting import copied
 from worldline.model.data.values import ITSELF
+from worldline.trace.journal.dict_snapshots import LARGE, DictSnapshot, can_be_noted
 from worldline.trace.journal.held_values import MISSING, HeldValues
 from worldline.trace.journal.patches import FieldPatch
 from worldline.trace.journal.same_data import are_found_again, identity
 
+Snapshot: TypeAlias = "FieldSnapshot | DictSnapshot"
+
 
 def snapshot(value: Any) -> Any:
     """Return what stands for a value as it is now: a `Snapshot`, or itself."""
-    return value if type(value) in ITSELF else FieldSnapshot(value)
+    if type(value) in ITSELF:
+        return value
+    return DictSnapshot(value) if can_be_noted(value) else FieldSnapshot(value)
+
+
+def is_snapshot(value: Any) -> TypeGuard[Snapshot]:
+    """Say whether something stands for a value that is another."""
+    return type(value) is FieldSnapshot or type(value) is DictSnapshot
 
 
 @final
@@ -62,11 +73,6 @@ class FieldSnapshot:
         if self._held is None:
             self._keys = []
             self._frozen = identity(value)
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether what the value held is nothing that can change."""
-        return self._held is not None and not self._held.can_change
 
     def is_of(self, value: Any) -> bool:
         """Say whether a value is as this one was."""
@@ -136,6 +142,14 @@ class FieldSnapshot:
             if not are_found_again((*gone, *keys)):
                 return None
         return FieldPatch(path, kept, gone, added)
+
+    def after(self, value: Any, patch: FieldPatch) -> Snapshot:
+        """Return what stands for a value that has come of this one by a patch."""
+        is_constant = self._held is not None and not self._held.can_change
+        if is_constant and (self._kind is not CanonicalDict or len(value) < LARGE):
+            return FieldSnapshot(value, is_constant=True)
+        fresh: Snapshot = snapshot(value)
+        return fresh
 
     def _places(self, value: CanonicalDict[Any, Any]) -> list[int]:
         """Return where each key of a dict stood; -1 for those that have come."""
