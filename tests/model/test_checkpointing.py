@@ -7,7 +7,7 @@ import pytest
 import worldline as wl
 from worldline.model.checkpointing import (
     checkpointing,
-    left_out,
+    frozen_in_part,
     neighbours_of,
     rebuilt,
 )
@@ -86,10 +86,12 @@ def test_what_is_kept_out_has_its_first_value_until_it_is_filled_again():
     kind, prototype = node_type(Upper), Upper(Lower())
     node = Upper(Lower(3, {0: 0, 1: 1, 2: 4}), total=5)
     frozen = freeze(node)
-    kept = left_out(kind, frozen, prototype)
+    kept = frozen_in_part(kind, node, prototype)
     assert kept == freeze(Upper(Lower(3)))
     assert rebuilt(kind, kept, prototype) == frozen
     assert rebuilt(node_type(Silent), freeze(Silent(4)), Silent()) == freeze(Silent(4))
+    node.below.table[3] = object()  # type: ignore[assignment]  # nobody looks at it
+    assert frozen_in_part(kind, node, prototype) == kept
 
 
 def test_a_method_that_changes_its_node_is_an_error():

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, final, overload
 
 from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
-from worldline.model.data.values import freeze
+from worldline.model.data.values import freeze, freeze_field
 from worldline.model.errors import ModelError
 from worldline.model.fields import is_kept_out
 from worldline.model.node import NodeType
@@ -209,20 +209,31 @@ def _listed(value: Any) -> list[NodeId] | None:
     return found if all(type(one) is NodeId for one in found) else None
 
 
-def left_out(kind: NodeType, frozen: Frozen, prototype: Any) -> Frozen:
-    """Return frozen fields with first values in place of those that are kept out."""
-    kept_out = checkpointing(kind).kept_out
-    if not kept_out and not kind.parts:
-        return frozen
-    values = list(frozen)
-    for place, name in enumerate(kind.identity, 1):
+def frozen_in_part(kind: NodeType, node: Any, prototype: Any) -> Frozen:
+    """Return a node frozen, with first values in place of what is kept out.
+
+    That may be very much, and is not looked at.
+    """
+    if not _keeps_out(kind):
+        return kind.freeze(node)
+    kept_out, values = checkpointing(kind).kept_out, node.__dict__
+    frozen: list[Frozen] = []
+    for name in kind.identity:
         inner = kind.parts.get(name)
         if inner is not None:
             below = prototype.__dict__[name]
-            values[place] = left_out(inner, values[place], below)
+            frozen.append(frozen_in_part(inner, values[name], below))
         elif name in kept_out:
-            values[place] = first_frozen(kind, prototype, name)
-    return tuple(values)
+            frozen.append(first_frozen(kind, prototype, name))
+        else:
+            frozen.append(freeze_field(kind.cls, values, name))
+    return (kind.cls, *frozen)
+
+
+@functools.cache
+def _keeps_out(kind: NodeType) -> bool:
+    inner = map(_keeps_out, kind.parts.values())
+    return bool(checkpointing(kind).kept_out) or any(inner)
 
 
 def first_frozen(kind: NodeType, prototype: Any, name: str) -> Frozen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from worldline.model.checkpointing import left_out
+from worldline.model.checkpointing import frozen_in_part
 from worldline.model.data.content import Frozen, order_key
 from worldline.model.errors import ModelError
 from worldline.model.semantics.hidden import PendingTimer
@@ -53,8 +53,8 @@ class CheckpointTaker:
         if self._local is not None:
             return self._local
         kind = self._system.types[self._index]
-        frozen = kind.freeze(self.beside.node)
-        local = left_out(kind, frozen, self._system.prototypes[self._index])
+        prototype = self._system.prototypes[self._index]
+        local = frozen_in_part(kind, self.beside.node, prototype)
         if self.is_told:
             self._local = local
         return local
