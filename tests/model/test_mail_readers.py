@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pytest
 from tests import alike
+from tests.cli.command import run
 from tests.oracle import Oracle, explore
 
 import worldline as wl
@@ -169,6 +170,102 @@ def test_what_was_lost_keeps_no_run_from_being_over():
     assert made.origin is None
     report = wl.check(made, deadlock=True, liveness=False, traces=False)
     assert report.verdict is wl.Verdict.HOLDS
+
+
+@wl.safety
+def less_than_three_are_sent(view: wl.View) -> bool:
+    return bool(view[A].total < 3)
+
+
+def one_at_most(view: wl.View) -> bool:
+    return len(view.messages()) <= 1
+
+
+def two_are_under_way(view: wl.View) -> bool:
+    return len(view.messages()) >= 2
+
+
+def twice_and_at_rest(view: wl.View) -> bool:
+    return view[A].total == 2 and not view.messages()
+
+
+@wl.node
+class Sender:
+    total: int = 0
+
+    @wl.call
+    def add(self, ctx: wl.Context) -> None:
+        self.total += 1
+        ctx.send(B, Total(self.total))
+
+    @wl.on(Total)
+    def copy(self, ctx: wl.Context, src: wl.NodeId, msg: Total) -> None:
+        """Nothing."""
+
+
+def to_nobody(*properties: Any, calls: int = 2) -> wl.System:
+    """Return a system in which A sends some times to B, which is gone from the start."""
+    return wl.System(
+        {A: Sender(), B: Sender()},
+        workload=[wl.script(A, [Sender.add] * calls)],
+        prologue=[wl.events.crash(B)],
+        properties=list(properties),
+        name="nobody",
+    )
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+@pytest.mark.parametrize(
+    "left_out", [{"assume": one_at_most}, {"prune": two_are_under_way}]
+)
+def test_a_run_is_not_left_out_for_what_is_lost(
+    left_out: Any, engine: Any, tmp_path: Path
+):
+    made = to_nobody(less_than_three_are_sent, calls=3)
+    report = wl.check(made, engine=engine, out=tmp_path / "run.wl", **left_out)
+    row = report.expect_violated("less_than_three_are_sent")
+    assert row.steps == 4  # one is lost before the third is sent
+    assert row.trace is not None
+    again = wl.replay(row.trace, made)
+    assert again.reproduced
+    assert wl.minimize(row.trace, system=made).verdict is wl.Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "search",
+    [wl.check, functools.partial(wl.predict, faults="none"), wl.walk, wl.fuzz],
+    ids=["check", "predict", "walk", "fuzz"],
+)
+def test_where_a_search_begins_may_be_at_rest(search: Any):
+    made = to_nobody()
+    report = search(made, until=[twice_and_at_rest], traces=False)
+    assert report.bound != "until"
+    assert "the first state where twice_and_at_rest is true, 4 steps on" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "said"),
+    [
+        ("--assume", "len([m for m in view.messages()]) <= 1", "after 4 steps"),
+        ("--until", "view[a].total == 1 and not view.messages()", "2 steps on"),
+    ],
+)
+def test_an_expression_may_look(
+    option: str,
+    text: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.chdir(tmp_path)
+    Path("nobody.py").write_text(
+        "from tests.model.test_mail_readers import *\n"
+        "def system(): return to_nobody(less_than_three_are_sent, calls=3)\n",
+        "utf-8",
+    )
+    found = run("check", "nobody.py", option, text, "--keep-going")
+    assert found.status == 1, found
+    assert said in found.out
 
 
 class Called:

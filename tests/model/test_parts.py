@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -290,3 +291,58 @@ def test_a_part_can_be_made_anew_in_place_and_before_the_node_is_used():
     driven.do(wl.events.call(A, Holder.use))
     assert driven[A].low is part
     assert part.sent == 7
+
+
+@wl.node
+class Talking:
+    @wl.on(Word)
+    def word(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None: ...
+
+    def say(self, ctx: wl.Context) -> None:
+        ctx.send(B, Word("x"))
+
+
+@wl.node
+class Stacked:
+    talking: Talking = wl.part()
+
+    @wl.call
+    def say(self, ctx: wl.Context) -> None:
+        self.talking.say(ctx.part("talking"))
+
+
+@wl.node
+class Flat:
+    """Has no part, and takes what its class is sent."""
+
+    @wl.on(Word)
+    def word(self, ctx: wl.Context, src: wl.NodeId, msg: Word) -> None:
+        raise AssertionError("this was sent to a part")
+
+
+@pytest.mark.parametrize("unhandled", ["drop", "wait"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        functools.partial(wl.check, engine="python"),
+        functools.partial(wl.check, engine="native"),
+        functools.partial(wl.walk, walks=3),
+        wl.predict,
+        functools.partial(wl.simulate, seconds=10),
+        functools.partial(wl.simulate, seconds=10, mode="check"),
+    ],
+    ids=["reference", "native", "walk", "predict", "simulate", "beside"],
+)
+def test_what_a_part_sends_to_a_node_without_it_is_a_model_error(
+    verb: Any, unhandled: Any
+):
+    made = wl.System(
+        {A: Stacked(talking=Talking()), B: Flat()},
+        workload=[wl.script(A, [Stacked.say])],
+        unhandled=unhandled,
+    )
+    with pytest.raises(wl.ModelError) as caught:
+        verb(made, traces=False)
+    assert caught.value.what == (
+        "Flat received a message of the part talking, which it does not have"
+    )

@@ -9,6 +9,7 @@ ask for, nobody knows.
 
 from __future__ import annotations
 
+import ast
 import dis
 import functools
 import operator
@@ -92,6 +93,8 @@ class CodeReading:
                 self._read_function(one)
         elif isinstance(one, CodeType):
             self._read_code(one)
+        elif isinstance(one, ast.expr):  # it was written as text
+            todo += _codes(compile(ast.Expression(one), "<expression>", "eval"))
         elif isinstance(one, functools.partial | functools.partialmethod):
             todo += [one.func, *one.args, *one.keywords.values()]
         elif isinstance(one, MethodType):

@@ -151,7 +151,7 @@ def record(
     elif times is not None or any(step.calls is not None for step in steps):
         header = replace(header, begins=START)  # format 2, whose steps have these
     end = end_of(steps, ending, _explanation(world, ending))
-    if times is not None and ended is not None and times[-1] != ended:
+    if times is not None and ended is not None and [*times[-1:]] != [ended]:
         end = replace(end, time=ended)
     return Trace(header, steps, end, state)
 

@@ -27,6 +27,7 @@ from worldline.runs.report import PropertyReport
 from worldline.runs.start import Start
 from worldline.runs.timeless import without_timeless
 from worldline.search.absence import ABSENT, of_absent, with_unseen
+from worldline.search.asked import asked_by
 from worldline.search.assumptions import (
     are_down,
     assumptions,
@@ -76,6 +77,8 @@ def check(system: SystemTarget, options: CheckOptions) -> Report:
 
 def _checked(made: System, options: CheckOptions) -> Report:
     _refuse_in_vain(made, options)
+    cut = Cut(made, options.prune, options.assume)
+    made = asked_by(made, options.until, cut.functions)
     folds = options.symmetry is not False and bool(made.symmetry)
     members = sum(map(len, made.symmetry)) if folds else 0
     depth_first, engine = options.depth_first, options.engine
@@ -97,7 +100,7 @@ def _checked(made: System, options: CheckOptions) -> Report:
             made,
             chosen_properties(made, options.properties),
             begun(made, options.from_),
-            Cut(made, options.prune, options.assume),
+            cut,
             folded=folds,
             profile=Profile() if options.profile else None,
         )

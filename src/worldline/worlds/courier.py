@@ -124,9 +124,10 @@ class Courier:
                 world.post(to, envelope)
 
     def is_plain(self, entry: AgendaEntry) -> bool:
-        """Say whether a message arrives, as long as nothing has been asked but this."""
+        """Say whether a message arrives at a node itself, if nothing else has been asked."""
         return (
             entry[4] is _ARRIVES
+            and not entry[3].part
             and not self.world.keeps_mail
             and self._partition.cut is None
             and self.world.hidden[entry[2]].status is _UP

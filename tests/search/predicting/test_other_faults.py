@@ -123,3 +123,56 @@ def test_a_search_goes_on_from_a_run_with_other_faults(engine: Any):
     trace = recorded(declared, "call", "partition")
     report = wl.check(declared, from_=trace, engine=engine)
     assert report.verdict is wl.Verdict.VIOLATED
+
+
+@wl.safety
+def b_is_up(view: wl.View) -> bool:
+    return view.is_up(B)
+
+
+@pytest.mark.parametrize("declared", ["faults", "predict"])
+def test_who_is_spared_is_spared_by_faults_that_are_counted_in_words(declared: str):
+    spared = wl.Faults(resets=1, nodes=[A])
+    system = wl.System(
+        {A: Talker(), B: Talker()},
+        properties=[b_is_up],
+        name="talkers",
+        **{declared: spared},  # type: ignore[arg-type]
+    )
+    held = wl.predict(system, faults="crashes=1")
+    assert held.verdict is wl.Verdict.HOLDS
+    assert "crashes at most 1 of a alone" in str(held)
+    everywhere = wl.predict(system, faults=wl.Faults(crashes=1))
+    assert everywhere.verdict is wl.Verdict.VIOLATED
+
+
+@wl.safety
+def nobody_is_cut_off(view: wl.View) -> bool:
+    return bool(view[A].lost == 0)
+
+
+@wl.node
+class Listener(Talker):
+    lost: int = 0
+
+    @wl.transport_error
+    def cut_off(self, ctx: wl.Context, peer: wl.NodeId) -> None:
+        self.lost += 1
+
+
+@pytest.mark.parametrize("severs", [False, True])
+def test_a_partition_in_words_breaks_what_one_of_the_system_does(severs: bool):
+    system = wl.System(
+        {A: Listener(), B: Listener()},
+        network=wl.streams(),
+        workload=[wl.script(A, [wl.invoke(Talker.talk)])],
+        faults=wl.Faults(partitions=1, break_sockets=severs),
+        properties=[nobody_is_cut_off],
+        name="talkers",
+    )
+    verdicts = [
+        wl.predict(system, faults=told).verdict
+        for told in ("partitions=1", "declared", "none")
+    ]
+    expected = wl.Verdict.VIOLATED if severs else wl.Verdict.HOLDS
+    assert verdicts == [expected, expected, wl.Verdict.HOLDS]

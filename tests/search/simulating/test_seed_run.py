@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -201,3 +203,43 @@ def ends_where_it_should(
         assert (tally.violated in local) == bool(last & local)
         violated.add(tally.violated)
     assert violated & local
+
+
+@wl.node
+class Rising:
+    is_up: bool = False
+
+    @wl.start
+    def rise(self, ctx: wl.Context) -> None:
+        self.is_up = True
+
+
+@wl.safety
+def somebody_is_up(view: wl.View) -> bool:
+    return any(view[node].is_up for node in view)
+
+
+@wl.sometimes
+def nobody_is_up(view: wl.View) -> bool:
+    return not somebody_is_up(view)
+
+
+RISING = wl.System(
+    {A: Rising(), B: Rising()},
+    boot="events",
+    properties=[somebody_is_up, nobody_is_up],
+    name="rising",
+)
+
+
+@pytest.mark.parametrize("given", [{}, {"interval": 0.5}, {"mode": "check"}])
+def test_what_is_so_before_the_first_start_is_judged(given: Any, tmp_path: Path):
+    """As `check` and `walk` do, where starts are steps."""
+    simulate = functools.partial(wl.simulate, RISING, seconds=3, **given)
+    report = simulate(properties=["somebody_is_up"], out=tmp_path / "run.wl")
+    row = report.expect_violated("somebody_is_up")
+    assert (row.steps, report.events) == (0, 0)
+    assert row.trace is not None
+    assert wl.replay(row.trace, RISING).reproduced
+    (met,) = simulate(properties=["nobody_is_up"], traces=False).properties
+    assert (met.verdict, met.steps) == (wl.Verdict.HOLDS, 0)

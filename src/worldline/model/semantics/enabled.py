@@ -2,8 +2,8 @@
 
 The answer is always that of the lists in `transitions`: an event is in one of them.
 What a guard says, or whether a delivery would change anything, is decided where
-handlers run. Two sorts of events can happen that no list has, so that no search offers
-them: see `is_refusable` and `is_reaction`.
+handlers run. Three sorts of events can happen that no list has, so that no search offers
+them: see `is_refusable`, `is_lost_unseen` and `is_reaction`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ from worldline.model.message import Envelope
 from worldline.model.network import Capability, Mailbox, carrier
 from worldline.model.semantics.hidden import Hidden, PendingTimer, Status
 from worldline.model.semantics.layout import Layout
-from worldline.model.semantics.transitions import ambient_events, arrivals, own_events
+from worldline.model.semantics.transitions import (
+    ambient_events,
+    arrivals,
+    is_held,
+    own_events,
+)
 from worldline.model.system import System
 
 _STRIKES = frozenset({Kind.RESET, Kind.CRASH})
@@ -97,6 +102,7 @@ def can_happen(
     return (
         is_listed(system, event, cells, budget)
         or is_refusable(system, event, cells)
+        or is_lost_unseen(system, event, cells)
         or is_reaction(system, event, cells)
     )
 
@@ -134,6 +140,22 @@ def is_refusable(system: System, event: Event, cells: Sequence[Any]) -> bool:
     if not _arrives(hidden, inbox, partition, envelope, node):
         return False
     return not inbox.connections()[peer].is_whole()
+
+
+def is_lost_unseen(system: System, event: Event, cells: Sequence[Any]) -> bool:
+    """Say whether an event is one that no list has: a node that is gone loses a message.
+
+    Nobody who is asked of this system can tell; who made the run could.
+    """
+    if event.kind is not Kind.REFUSE or event.node not in system.index:
+        return False
+    column = system.layout.hidden(system.index[event.node])
+    hidden, inbox, partition = cells[column], cells[column + 1], cells[Layout.PARTITION]
+    if hidden.status is not Status.DOWN or not system.loses_when_down:
+        return False
+    return event in inbox.arrivals(up=False, returns=True) and not is_held(
+        event, partition
+    )
 
 
 def is_reaction(system: System, event: Event, cells: Sequence[Any]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, final
 from worldline.model.context import Context, Door, unknown_message
 from worldline.model.data.parting import copied
 from worldline.model.drawn import OneOf, alternatives, is_drawn
-from worldline.model.errors import name_of
+from worldline.model.errors import ModelError, name_of
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.network import Capability, carrier
@@ -249,10 +249,22 @@ def _at_part(
     kind: NodeType, node: Any, context: Context, path: str
 ) -> tuple[NodeType, Any, Context]:
     if path:
+        whole = kind
         for name in path.split("."):
+            if name not in kind.parts:
+                raise _no_such_part(whole, path)
             kind, node = kind.parts[name], node.__dict__[name]
             context = context.part(name)
     return kind, node, context
+
+
+def _no_such_part(kind: NodeType, path: str) -> ModelError:
+    """Return the error for a message to a part that its receiver does not have."""
+    return ModelError(
+        f"{kind.cls.__name__} received a message of the part {path}, which it does not have",
+        remedy="what a part sends arrives at the part of the same name: stack the same "
+        "parts in all that talk with each other through them",
+    )
 
 
 def _find_message(

@@ -111,7 +111,7 @@ def arrivals(
     events = [
         event
         for event in inbox.arrivals(up=up, returns=returns)
-        if event.peer is None or not _is_held(event, partition)
+        if event.peer is None or not is_held(event, partition)
     ]
     for kind in MESSAGE_FAULTS:
         if budget.allows(kind.budgets[0]):
@@ -119,7 +119,8 @@ def arrivals(
     return events
 
 
-def _is_held(event: Event, partition: Partition) -> bool:
+def is_held(event: Event, partition: Partition) -> bool:
+    """Say whether a partition holds what an event takes."""
     return (
         event.kind.held_by_partition
         and event.node is not None

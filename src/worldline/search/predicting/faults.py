@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from worldline.model.arguments import named
@@ -41,7 +42,7 @@ def predicted_system(
     if faults == DECLARED:
         return system
     if isinstance(faults, str):
-        faults = _read(faults)
+        faults = _at_its_nodes(system, _read(faults))
     elif faults is not None and not isinstance(faults, Faults):
         raise UsageError(
             f"faults is {named(faults)}",
@@ -51,6 +52,13 @@ def predicted_system(
         return system.under_prediction(faults, down)
     except ModelError as error:
         raise UsageError(error.what, remedy=error.remedy) from None
+
+
+def _at_its_nodes(system: System, faults: Faults) -> Faults:
+    """Return faults that say how often alone, where and how the system's own strike."""
+    own = system.faults if system.predict is None else system.predict
+    severs = own.break_sockets and faults.partitions != 0
+    return replace(faults, nodes=own.nodes, break_sockets=severs)
 
 
 def _read(text: str) -> Faults:

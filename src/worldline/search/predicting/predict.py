@@ -21,6 +21,7 @@ from worldline.model.usercode.interrupts import held
 from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
 from worldline.runs.timeless import without_timeless
+from worldline.search.asked import asked_by
 from worldline.search.predicting.options import PredictOptions
 from worldline.search.predicting.predictor import Predictor
 from worldline.search.predicting.report import PredictReport
@@ -56,6 +57,7 @@ def predict(system: SystemTarget, options: PredictOptions) -> PredictReport:
 
 
 def _predicted(made: System, options: PredictOptions) -> PredictReport:
+    made = asked_by(made, options.until)
     with held():
         predictor = Predictor(made, options)
         try:

@@ -99,7 +99,7 @@ class JudgedRun:
         tally, simulation = self.tally, self.simulation
         with lasting() as keep, simulation.world.series:
             self._keep = keep
-            ended = bound_that_ended(lambda: self._run(recording))
+            ended = bound_that_ended(lambda: self._judge_and_run(recording))
         tally.bound = ended or tally.bound
         for number, watch in self._watches.items():
             watch.end()
@@ -115,6 +115,12 @@ class JudgedRun:
             tally.told = self._question.tell(self._companions)
         tally.sent, tally.lost = simulation.courier.sent, simulation.courier.lost
         return tally
+
+    def _judge_and_run(self, recording: Recording | None) -> None:
+        """Judge where no node has started yet, if that is a state, and run."""
+        is_state = self._question.system.boot == "events"
+        if not (is_state and self._at_once and self._violates()):
+            self._run(recording)
 
     def _run(self, recording: Recording | None) -> None:
         question, simulation, tally = self._question, self.simulation, self.tally

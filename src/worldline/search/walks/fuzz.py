@@ -20,6 +20,7 @@ from worldline.model.system import System
 from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
 from worldline.runs.timeless import without_timeless
+from worldline.search.asked import asked_by
 from worldline.search.question import safety_alone
 from worldline.search.report import Progress
 from worldline.search.walks.options import FuzzOptions
@@ -57,6 +58,7 @@ def fuzz(system: SystemTarget, options: FuzzOptions) -> WalkReport:
 
 
 def _fuzzed(made: System, options: FuzzOptions) -> WalkReport:
+    made = asked_by(made, options.until)
     wanted, judged = safety_alone(made, options.properties, "a fuzzed run")
     report = random_runs(made, judged, options)
     left = [prop for prop in wanted if prop not in judged]

@@ -28,6 +28,7 @@ from worldline.model.usercode.interrupts import held
 from worldline.options.declaring import verb
 from worldline.runs.prefix import Prefix
 from worldline.runs.timeless import without_timeless
+from worldline.search.asked import asked_by
 from worldline.search.engines import threads_of
 from worldline.search.question import chosen_properties
 from worldline.search.report import Progress
@@ -74,6 +75,7 @@ def walk(system: SystemTarget, options: WalkOptions) -> WalkReport:
 
 
 def _walked(made: System, options: WalkOptions) -> WalkReport:
+    made = asked_by(made, options.until)
     wanted = chosen_properties(made, options.properties)
     if PropertyKind.LIVENESS not in [prop.kind for prop in wanted]:
         why = f"has no meaning here: no liveness property of {made.name} is judged"
