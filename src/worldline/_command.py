@@ -13,7 +13,11 @@ INTERRUPTED = 3
 """The exit code of a command that was interrupted."""
 
 IS_COMMAND = False
-"""Whether this process is the command, not a program that imports the package."""
+"""Whether this process is the command, not a program that imports the package, and Ctrl-C
+is not ignored, as it is with ``&`` in a script."""
+
+IS_PROCESS = False
+"""Whether this process is the command, whatever becomes of Ctrl-C."""
 
 
 def _is_command() -> bool:
@@ -69,6 +73,7 @@ def end(status: int) -> None:
     os._exit(status)
 
 
-if _is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+IS_PROCESS = _is_command()
+if IS_PROCESS and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     IS_COMMAND = True
     signal.signal(signal.SIGINT, quit_at_once)

@@ -275,3 +275,25 @@ def test_a_last_block_that_is_there_twice_is_a_torn_end(
     assert main(["replay", "run", "--no-trace"]) == 0
     said = f"{len(last)} bytes at the end of its journal are torn"
     assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["query", "made", "FROM steps"], ["show", "made"]])
+def test_what_a_program_has_recorded_is_asked_with_parameters(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+):
+    made = open_system("zoo:paxos", {"size": "2"})
+    made.origin = None  # as of one that a program has made by a call
+    record(Path("made"), made, seconds=20)
+    assert main([*words, "--target", "zoo:paxos"]) == 2
+    assert "was recorded with other nodes" in capsys.readouterr().err
+    assert main([*words, "--target", "zoo:paxos", "-p", "size=2"]) == 0
+    again = capsys.readouterr().err.strip().rpartition("to keep them as a trace: ")[2]
+    assert again == "worldline replay made zoo:paxos -p size=2"
+    assert main(again.split()[1:]) in (0, 3)
+
+
+def test_a_replay_with_other_parameters_is_offered_with_them(
+    capsys: pytest.CaptureFixture[str],
+):
+    assert main(["debug", "run", "-p", "drops=2", "-c", "info"]) in (0, 2)
+    assert "worldline replay run -p drops=2\n" in capsys.readouterr().err

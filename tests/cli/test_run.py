@@ -329,7 +329,7 @@ def test_a_node_may_come_back_in_this_process_too():
     assert counts(result)["b"]["incarnations"] == 2
     assert shown["notes"] == [
         "nothing came of the weather: at 0.06 s restart a",
-        "no call of the workload was made; --rate R makes them",
+        "the command itself made no call of the workload; --rate R makes them",
     ]
     assert not Path("worldline-out").exists()
 

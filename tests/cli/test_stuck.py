@@ -185,13 +185,19 @@ def system():
 """
 
 
+IGNORING = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh"]
+"""Begins a command as ``&`` does in a script."""
+
+
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("before", [[], IGNORING])
 def test_a_search_that_is_terminated_prints_what_it_learned(
-    tmp_path: Path, name: str
+    tmp_path: Path, name: str, before: list[str]
 ) -> None:
+    """Also where Ctrl-C is ignored, as with ``&`` in a script."""
     (tmp_path / "clock.py").write_text(ENDLESSLY)
     process = subprocess.Popen(
-        [sys.executable, "-m", "worldline", "check", "clock.py"],
+        [*before, sys.executable, "-m", "worldline", "check", "clock.py"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         text=True,
@@ -203,6 +209,35 @@ def test_a_search_that_is_terminated_prints_what_it_learned(
     out, _ = process.communicate(timeout=60)
     assert "clock: UNKNOWN (bound: interrupted)" in out
     assert process.returncode in (-signal.Signals[name], 128 + signal.Signals[name])
+
+
+def test_processes_of_a_search_that_is_terminated_end_where_keys_are_ignored(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "clock.py").write_text(ENDLESSLY)
+    long = [
+        "simulate",
+        "clock.py",
+        "--seconds",
+        "1e9",
+        "--seeds",
+        "99",
+        "--threads",
+        "2",
+    ]
+    process = subprocess.Popen(
+        [*IGNORING, sys.executable, "-m", "worldline", *long],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert "clock: UNKNOWN (bound: interrupted)" in out
 
 
 def test_it_can_be_killed_and_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -34,14 +34,18 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         help="the system, as for 'worldline check', or the files of a program; not "
         "needed for zoo:NAME",
     )
+    add_parameters(parser, "the trace's")
+
+
+def add_parameters(parser: argparse.ArgumentParser, whose: str) -> None:
+    """Let a verb take parameters instead of those that a file has."""
     parser.add_argument(
         "-p",
         dest="parameters",
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="a parameter of the system's function, instead of the trace's; may be "
-        "repeated",
+        help=f"a parameter of the system's function, instead of {whose}; may be repeated",
     )
 
 

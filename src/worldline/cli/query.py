@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from worldline import _command
-from worldline.cli.options import add_json, add_partial, place, positive, print_json
+from worldline.cli.options import (
+    add_json,
+    add_partial,
+    assignments,
+    place,
+    positive,
+    print_json,
+)
 from worldline.cli.recordings import add_target_option, again_with_target, as_trace
 from worldline.cli.terminal import print_lines
 from worldline.cli.termination import ended_by_termination
@@ -99,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
             "query",
             arguments.trace,
             arguments.target,
-            {},
+            assignments(arguments.parameters),
             partial=arguments.partial,
             how=again_with_target(arguments.given),
         ) as trace,

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from worldline import _command
-from worldline.cli.loading import How, load_of_trace
+from worldline.cli.loading import How, add_parameters, load_of_trace
 from worldline.model.errors import InputError
 from worldline.model.printable import one_line
 from worldline.model.system import System
 
 
 def add_target_option(parser: argparse.ArgumentParser) -> None:
-    """Let a verb that needs no system for a trace take that of a recording."""
+    """Let a verb that needs no system for a trace take that of a recording, and -p."""
     parser.add_argument(
         "--target",
         metavar="TARGET",
@@ -26,6 +26,7 @@ def add_target_option(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="what loads the system of a recording; not needed for zoo:NAME",
     )
+    add_parameters(parser, "the recording's")
 
 
 def again_with_target(given: Sequence[str]) -> How:

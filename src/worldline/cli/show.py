@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from worldline.cli.options import add_partial, print_json
+from worldline.cli.options import add_partial, assignments, print_json
 from worldline.cli.recordings import add_target_option, again_with_target, as_trace
 from worldline.cli.terminal import print_lines
 
@@ -90,8 +90,8 @@ def _read(place: Path, arguments: argparse.Namespace) -> Trace:
     from worldline.trace.format import read
 
     how, partial = again_with_target(arguments.given), arguments.partial
-    targets = arguments.target
-    with as_trace("show", place, targets, {}, partial=partial, how=how) as file:
+    targets, given = arguments.target, assignments(arguments.parameters)
+    with as_trace("show", place, targets, given, partial=partial, how=how) as file:
         return read(file, partial=partial)
 
 

@@ -30,9 +30,11 @@ def ended_by_termination(*, as_keys: bool = False) -> Iterator[None]:
         Whether it comes to the block as Ctrl-C itself, for one that holds that back
         until it has printed what it learned.
     """
-    if not _command.IS_COMMAND:
+    if not _command.IS_PROCESS:
         yield
         return
+    from worldline.model.usercode.interrupts import take
+
     told: list[int] = []
 
     def end(signum: int, frame: FrameType | None) -> None:
@@ -40,6 +42,8 @@ def ended_by_termination(*, as_keys: bool = False) -> Iterator[None]:
             told.append(signum)
             if not as_keys:
                 raise KeyboardInterrupt
+            if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+                take(signum, frame)
             signal.raise_signal(signal.SIGINT)
 
     before = {

@@ -266,7 +266,11 @@ class View:
     def for_each_pair(
         self, predicate: Callable[[View, NodeId, NodeId], bool | None]
     ) -> bool:
-        """Say whether ``predicate(view, a, b)`` holds for every pair ``a < b``."""
+        """Say whether ``predicate(view, a, b)`` holds for every pair, each asked once.
+
+        `a` is the one that was declared first: what is not about both alike asks for
+        both, ``below(view, a, b) and below(view, b, a)``.
+        """
         pure = Pure.of(predicate)
         if self._every is not None:
             return self._every(self, pure, 2)

@@ -50,7 +50,7 @@ class SystemOptions(VerbOptions):
     seed: int = option(0, "same seed, same result", Seed())
     out: Path | str | None = option(
         None,
-        "where the first trace goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
+        "where the run of the first violation goes (default: worldline-out/SYSTEM-PROPERTY.wl)",
         File(),
     )
     traces: bool = option(True, "whether a trace is written", InPython(Switch()))

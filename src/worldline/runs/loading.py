@@ -68,6 +68,7 @@ def command(
     place: StrPath,
     target: str | None,
     parameters: Mapping[str, str] = MappingProxyType({}),
+    told: Header | None = None,
 ) -> str:
     """Return the command line that takes a trace and, where it has to be said, a target.
 
@@ -75,6 +76,8 @@ def command(
     ----------
     parameters
         Those of the trace: it has those of them that a file may not ask for by itself.
+    told
+        What the file says, if that may be another target, or other parameters.
 
     Examples
     --------
@@ -84,11 +87,14 @@ def command(
     'worldline show run.wl'
     """
     file = os.fspath(place)
-    targets = [] if target is None or _is_of_the_zoo(target) else words_of(target)
+    targets = [] if target is None else words_of(target)
+    if target is not None and _is_of_the_zoo(target):
+        targets = [] if told is None or told.target == target else targets
     words = [f"./{word}" if word[:1] == "-" else word for word in (file, *targets)]
     most = _LARGEST if target is None or _is_of_the_zoo(target) else _MOST
     for name, value in parameters.items():
-        if _is_large(value, most):
+        is_other = told is not None and told.parameters.get(name) != value
+        if is_other or _is_large(value, most):
             words += ["-p", f"{name}={value}"]
     return shlex.join(["worldline", verb, *words])
 
@@ -227,15 +233,20 @@ def _run_of(files: str, parameters: Mapping[str, str]) -> System:
 
 
 def _refuse_large(header: Header, given: Mapping[str, str], most: int) -> None:
-    """Refuse a parameter that makes a system of which a few bytes take all memory."""
-    for name in header.parameters.keys() - given.keys():
-        value = header.parameters[name]
-        if _is_large(value, most):
-            shown = shorten(one_line(f"{name}={value}"), 60)
-            raise UsageError(
-                f"the trace asks for -p {shown}, which is more than a file may ask for",
-                remedy=f"if it is meant: -p {shown}",
-            )
+    """Refuse parameters that make a system of which a few bytes take all memory."""
+    large = [
+        f"-p {shorten(one_line(f'{name}={value}'), 60)}"
+        for name, value in header.parameters.items()
+        if name not in given and _is_large(value, most)
+    ]
+    if not large:
+        return
+    shown = shorten(" ".join(large), 400)
+    meant = "it is" if len(large) == 1 else "they are"
+    raise UsageError(
+        f"the trace asks for {shown}, which is more than a file may ask for",
+        remedy=f"if {meant} meant: {shown}",
+    )
 
 
 def _is_large(value: str, most: int) -> bool:

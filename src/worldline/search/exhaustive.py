@@ -44,9 +44,15 @@ from worldline.search.options import CheckOptions
 from worldline.search.question import Limits, SearchQuery, begun, chosen_properties
 from worldline.search.report import Progress, Report
 from worldline.search.stages import NO_GOAL, goals_of
-from worldline.search.vacuity import never, unjudged
+from worldline.search.vacuity import (
+    assumed_away,
+    is_assumed_away,
+    never,
+    unjudged,
+)
 from worldline.worlds.purity.audit import audit_predicates
 
+LEFT_OUT = "never true in any state that what is assumed leaves to be reached"
 _GROWTH_BOUNDS = frozenset({"depth", "states", "seconds", "memory", "interrupted"})
 
 
@@ -160,11 +166,12 @@ def _report(
     failed = [s for s in question.starts if s.failure is not None]
     complete = search.exhausted and not failed
     complete &= not ((statistics.pruned and question.cut.prunes) or question.absent)
+    complete &= not is_assumed_away(question, search)
     rows = _undeclared(failed, search, writer)
     bound = search.bound
     seconds = search.meter.seconds
     if bound is None and not complete:
-        bound = _why_incomplete(question, has_failed=bool(failed))
+        bound = why_incomplete(question, search, has_failed=bool(failed))
     live = wish.judge(question.properties, question.world, search, writer, bound)
     if live.seconds is not None:
         audit_predicates(question.world, question.properties)
@@ -203,10 +210,15 @@ def _report(
     )
 
 
-def _why_incomplete(question: SearchQuery, *, has_failed: bool) -> str:
+def why_incomplete(
+    question: SearchQuery, search: Exploration, *, has_failed: bool
+) -> str:
+    """Return the bound of a search that went to its end and did not visit all."""
     if has_failed:
         return "boot failure"
-    return ABSENT if question.absent else "pruned"
+    if question.absent:
+        return ABSENT
+    return "pruned" if question.cut.prunes else "assumed"
 
 
 def _undeclared(
@@ -262,7 +274,7 @@ def _verdict(
         if verdict is Verdict.VIOLATED:
             text = "never true in any reachable state"
         elif complete:
-            text = "never true in any state that what is assumed leaves to be reached"
+            text = LEFT_OUT
         return PropertyReport(
             name=prop.name, kind=kind, verdict=verdict, explanation=text
         )
@@ -299,6 +311,7 @@ def _notes(
         if question.system.symmetry:
             notes.append("no symmetry is used where nodes are absent")
     notes += [*question.staged.all_notes, *question.notes]
+    notes += assumed_away(question, search)
     notes += unjudged(
         question.system, question.properties, deadlock=search.options.done is not None
     )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from worldline.engine.exploration import Exploration
 from worldline.model.events import Event
 from worldline.model.kinds import Kind
 from worldline.model.node import NodeType
+from worldline.model.properties import Property, PropertyKind
 from worldline.model.semantics.execute import Result
 from worldline.model.system import System
+from worldline.search.question import SearchQuery
 from worldline.worlds.tabulated import TabulatedWorld
 
 
@@ -123,6 +126,30 @@ def _declared(world: TabulatedWorld) -> Iterator[tuple[str, bool]]:
         for word, table in (("timer", kind.timers), ("call", kind.calls)):
             for handler in table.values():
                 yield f"{name} {word} {handler.name}", handler.mark.when is not None
+
+
+def is_assumed_away(query: SearchQuery, search: Exploration) -> bool:
+    """Say whether nothing was followed, as what is assumed is false from the beginning."""
+    statistics = search.statistics
+    return bool(query.cut.assumed) and 0 < statistics.pruned == statistics.states
+
+
+def assumed_away(query: SearchQuery, search: Exploration) -> tuple[str, ...]:
+    """Say that no run was looked at, and for which assumption."""
+    if not is_assumed_away(query, search):
+        return ()
+    world = query.world
+    rows = [world.encode(s.snapshot) for s in query.starts if s.snapshot is not None]
+    names = []
+    for predicate in query.cut.assumed:
+        name = getattr(predicate, "__name__", "assume")
+        told = Property(name, PropertyKind.SAFETY, predicate, "predicate")
+        decide = world.decision(told)
+        if all(decide(row) is False for row in rows):
+            names.append(name)
+    which = " and ".join(names) or "what is assumed"
+    verb = "are" if len(names) > 1 else "is"
+    return (f"{which} {verb} false wherever the search begins, so no run was followed",)
 
 
 def unjudged(

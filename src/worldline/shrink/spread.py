@@ -141,6 +141,8 @@ class Spread(Generic[T]):
         status = 1
         try:
             keys = signal.getsignal(signal.SIGINT)
+            if keys is signal.SIG_IGN:  # and yet a search is ended, by SIGTERM
+                keys = interrupts.take
             be_alone()
             if keys is not None:
                 signal.signal(signal.SIGUSR1, keys)  # Ctrl-C, as `stop` passes it on

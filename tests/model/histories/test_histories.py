@@ -504,7 +504,7 @@ def test_the_observer_bears_the_given_name():
         ([End(A, 7)], ["client a", "7", "no operation in flight"]),
         (
             [Begin(A, Read()), End(A, 0), End(A, 7)],
-            ["client a", "7", "no operation in flight"],
+            ["client a", "7", "no operation in flight; Read() came back with 0"],
         ),
         (
             [Begin(B, Read()), Begin(B, Write(5))],
@@ -516,7 +516,7 @@ def test_an_ill_formed_history_is_an_error_of_the_model(run, words):
     with pytest.raises(ModelError) as caught:
         folded(run)
     assert all(word in caught.value.what for word in words)
-    what = "a retry is" if isinstance(run[-1], Begin) else "a late reply"
+    what = "a retry is" if isinstance(run[-1], Begin) else "not step.handled"
     assert what in caught.value.remedy
 
 

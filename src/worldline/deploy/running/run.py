@@ -200,7 +200,9 @@ def _report(plan: RunPlan, outcome: RunOutcome) -> RunReport:
     ]
     has_calls = any(system.scripts) or any(map(len, system.whenevers))
     if has_calls and not plan.options.rate:
-        notes.append("no call of the workload was made; --rate R makes them")
+        notes.append(
+            "the command itself made no call of the workload; --rate R makes them"
+        )
     counts, told = summed(*(node.steering for node in outcome.counts)), outcome.told
     unseen = unseen_together(told.get("unseen", ()))
     refusals = [RefusedEvent(**one) for one in told.get("refusals", ())]

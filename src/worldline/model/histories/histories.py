@@ -42,8 +42,9 @@ Configurations: TypeAlias = frozenset[Configuration]
 
 _NOT_AWAITED = (
     "report an operation once, with the client that waits for it; a duplicate, a late "
-    "reply that the client ignores, and one that is dropped (step.event.kind is not "
-    "wl.Kind.DELIVER) are no responses, and in one step responses precede invocations"
+    "reply that the client ignores (not step.handled, if a guard refuses it), and one that "
+    "is dropped (step.event.kind is not wl.Kind.DELIVER) are no responses, and in one step "
+    "responses precede invocations"
 )
 _WENT_ON = (
     "a retry is the same operation: report it once. A client that gives up and goes on "
@@ -237,9 +238,12 @@ class Linearizer:
         at = position(history, client)
         before = history[at] if at >= 0 else ClientRecord.of(client, (), None)
         if before[2] is None:
+            past = [
+                f"{deed!r} came back with {got!r}" for _, deed, got in before[1][-1:]
+            ]
             raise ModelError(
                 f"observer {self._name!r}: client {client!r} got the response "
-                f"{result!r} with no operation in flight",
+                f"{'; '.join([f'{result!r} with no operation in flight', *past])}",
                 remedy=_NOT_AWAITED,
             )
         # Frozen, a result says its type: 1 and True are not the same history.

@@ -130,19 +130,21 @@ def held() -> Iterator[None]:
     """Keep Ctrl-C inside this block from whatever does not ask for it.
 
     Elsewhere than in the main thread, and where somebody else handles it, nothing is
-    changed.
+    changed. Where it is ignored it stays so, and what is to be as Ctrl-C is held alone.
     """
     before = signal.getsignal(signal.SIGINT)
+    is_ignored = before is signal.SIG_IGN
     if (
         _Keys.held
         or threading.current_thread() is not threading.main_thread()
-        or before not in _USUAL
+        or not (is_ignored or before in _USUAL)
     ):
         yield
         return
     _Keys.pressed = _Keys.pending = _Keys.heard = False
     _Keys.held = True
-    signal.signal(signal.SIGINT, _take)
+    if not is_ignored:
+        signal.signal(signal.SIGINT, take)
     try:
         with _announcing():
             yield
@@ -217,7 +219,10 @@ class heard:  # noqa: N801 - a block, like `held`
         _Keys.heard = self._before
 
 
-def _take(signum: int, frame: FrameType | None) -> None:
+def take(signum: int, frame: FrameType | None) -> None:
+    """Take Ctrl-C, or a signal that is to be as Ctrl-C, for a block that holds it."""
+    if not _Keys.held:
+        raise KeyboardInterrupt
     if _Keys.pressed:
         _Keys.last()
         return

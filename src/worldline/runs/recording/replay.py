@@ -38,7 +38,7 @@ from worldline.runs.report import PropertyReport
 from worldline.runs.rerun import parameters_changed
 from worldline.show.phrases import open_phrase
 from worldline.trace.format import line_of
-from worldline.trace.records import Trace
+from worldline.trace.records import Header, Trace
 
 LARGEST = 24 << 20
 """Bytes of the text of a trace that is written unasked: it opens in seconds."""
@@ -103,10 +103,12 @@ def replay_recording(
         If it ends before that time, or there is no such property.
     """
     target = None if system.origin is None else system.origin.target
+    journals = JournalFolder(folder, system, partial=partial)
     replaying = Replaying(
         folder,
         system,
         target,
+        told=journals.header,
         predicates=predicates,
         window=window,
         out=out,
@@ -115,7 +117,6 @@ def replay_recording(
         judges=judges,
         traces=traces,
     )
-    journals = JournalFolder(folder, system, partial=partial)
     report = replaying.run(journals)
     origin = system.origin
     changed = origin is not None and bool(journals.sources - {origin.source})
@@ -141,6 +142,8 @@ class Replaying:
         In its present form.
     target
         What loads that, for the commands that are printed.
+    told
+        What the recording says of target and parameters.
     predicates
         A file of properties and gauges to add.
     window
@@ -162,6 +165,7 @@ class Replaying:
         system: System,
         target: str | None = None,
         *,
+        told: Header | None = None,
         predicates: Path | None = None,
         window: tuple[int, int] | None = None,
         out: Path | None = None,
@@ -171,7 +175,7 @@ class Replaying:
         traces: bool = True,
     ) -> None:
         self._folder, self._declared, self._target = folder, system, target
-        self._predicates = predicates
+        self._told, self._predicates = told, predicates
         self._window = window
         self._out, self._since = out, since
         self._prop = prop
@@ -251,7 +255,7 @@ class Replaying:
         """Return the command that replays it again, or the call if none can."""
         if self._target is None:
             return call(self._folder, None, self._predicates)
-        again = command("replay", self._folder, self._target, self._given)
+        again = command("replay", self._folder, self._target, self._given, self._told)
         if self._predicates is not None:
             again = with_file(again, self._predicates)
         return again if self._since is None else f"{again} --from {self._since:.15g}"

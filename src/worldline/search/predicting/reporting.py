@@ -11,7 +11,7 @@ from worldline.model.events import Choices, Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.report import PropertyReport
-from worldline.search.absence import ABSENT, decided, of_absent, with_unseen
+from worldline.search.absence import decided, of_absent, with_unseen
 from worldline.search.assumptions import (
     are_down,
     assumptions,
@@ -20,11 +20,16 @@ from worldline.search.assumptions import (
 )
 from worldline.search.counterexample import Counterexamples, Finding
 from worldline.search.engines import Chosen
-from worldline.search.exhaustive import boot_failure, failed_outcome
+from worldline.search.exhaustive import (
+    LEFT_OUT,
+    boot_failure,
+    failed_outcome,
+    why_incomplete,
+)
 from worldline.search.predicting.by_cost import Found, SearchByCost
 from worldline.search.predicting.report import Prediction, PredictReport
 from worldline.search.question import SearchQuery
-from worldline.search.vacuity import unjudged
+from worldline.search.vacuity import assumed_away, is_assumed_away, unjudged
 
 _NO_END = "not judged here: a prediction knows no end of a run"
 _SOMETIMES = PropertyKind.SOMETIMES.value
@@ -63,6 +68,7 @@ class PredictionReporter:
             and not self._failed
             and not (self._search.statistics.pruned and query.cut.prunes)
             and not query.absent
+            and not is_assumed_away(query, self._search)
         )
 
     def report(self, wanted: list[Property]) -> PredictReport:
@@ -87,8 +93,12 @@ class PredictionReporter:
         verdict = combine([row.verdict for row in rows])
         bound = self._search.bound
         if not self._is_complete:
-            bound = bound or self._why_incomplete()
+            bound = bound or why_incomplete(
+                self._query, self._search, has_failed=bool(self._failed)
+            )
             verdict = Verdict.UNKNOWN if verdict is Verdict.HOLDS else verdict
+        elif verdict is Verdict.UNKNOWN and statistics.pruned:
+            bound = bound or "assumed"
         premises, notes = self._words(verdict, rows)
         return PredictReport(
             system=self._query.system.name,
@@ -111,11 +121,6 @@ class PredictionReporter:
             assumptions=premises,
             notes=notes,
         )
-
-    def _why_incomplete(self) -> str:
-        if self._failed:
-            return "boot failure"
-        return ABSENT if self._query.absent else "pruned"
 
     def _failures(self) -> list[tuple[PropertyReport, Found | None]]:
         """Return what nobody has to declare: handlers that fail."""
@@ -149,8 +154,10 @@ class PredictionReporter:
                 steps=steps,
             )
         # As a check from there says: HOLDS would promise that it can be reached.
-        verdict = Verdict.VIOLATED if self._is_complete else Verdict.UNKNOWN
-        said = _NEVER if self._is_complete else ""
+        is_cut = bool(self._search.statistics.pruned)
+        is_never = self._is_complete and not is_cut
+        verdict = Verdict.VIOLATED if is_never else Verdict.UNKNOWN
+        said = _NEVER if is_never else LEFT_OUT if self._is_complete else ""
         return PropertyReport(name=name, kind=kind, verdict=verdict, explanation=said)
 
     def _predictions(
@@ -187,6 +194,7 @@ class PredictionReporter:
         if query.absent:
             notes.append(of_absent(query, search))
         notes += [*query.staged.all_notes, *query.notes]
+        notes += assumed_away(query, search)
         notes += unjudged(query.system, rows)
         if search.bound == "fingerprints":
             notes.append(

@@ -106,7 +106,7 @@ class WalkOptions(RunsOptions):
     )
     out: Path | str | None = option(
         None,
-        "where the first trace goes, and the closest live run beside it; the folder "
+        "where the run of the first violation goes, and the closest live run beside it; the folder "
         "of live runs that are wanted (default: "
         "worldline-out/SYSTEM-PROPERTY.wl)",
         File(folder=True),
