@@ -75,6 +75,29 @@ def test_a_second_one_ends_the_whole_where_the_first_was_unheard():
             press()
 
 
+@pytest.mark.parametrize("at_once", [True, False], ids=["begins", "ends"])
+def test_where_it_comes_as_a_block_begins_or_ends_the_next_one_holds_it_still(
+    at_once: bool, monkeypatch: pytest.MonkeyPatch
+):
+    handle = signal.signal
+
+    def pressing(number: int, handler: Any) -> Any:
+        if at_once:
+            press()
+        before = handle(number, handler)
+        press()
+        return before
+
+    monkeypatch.setattr(signal, "signal", pressing)
+    with pytest.raises(KeyboardInterrupt), held():
+        pass
+    monkeypatch.undo()
+    assert interrupts.is_interrupt(KeyboardInterrupt())
+    with held():
+        press()
+        assert pending()
+
+
 class Gone:
     pass
 

@@ -142,14 +142,16 @@ def held() -> Iterator[None]:
         yield
         return
     _Keys.pressed = _Keys.pending = _Keys.heard = False
-    _Keys.held = True
-    signal.signal(signal.SIGINT, _take)
+    # It may come between any two of these, and is not to be taken for the user's own
+    # for ever after.
     try:
+        _Keys.held = True
+        signal.signal(signal.SIGINT, _take)
         with _announcing():
             yield
     finally:
-        signal.signal(signal.SIGINT, before)
         _Keys.held = _Keys.heard = False
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
