@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.model.data.nested import Entry, Fixed, Slim
 
 import worldline as wl
+from worldline.model.data import dict_changes
 from worldline.model.node import node_type
 from worldline.worlds.undoing import Before
 
@@ -158,13 +159,22 @@ def held_twice(node: Any, rng: random.Random) -> None:
     node.__dict__[one] = node.__dict__[other]
 
 
+@pytest.mark.parametrize("large", [0, dict_changes.LARGE])
 @settings(max_examples=100)
 @given(
     st.lists(VALUES, min_size=7, max_size=7),
     st.lists(VALUES, max_size=8),
     st.integers(),
 )
-def test_a_node_is_put_back_as_it_was(held: list[Any], fresh: list[Any], seed: int):
+def test_a_node_is_put_back_as_it_was(
+    large: int, held: list[Any], fresh: list[Any], seed: int
+):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dict_changes, "LARGE", large)
+        is_put_back(held, fresh, seed)
+
+
+def is_put_back(held: list[Any], fresh: list[Any], seed: int) -> None:
     rng, node = random.Random(seed), holder()
     for name, value in zip(FIELDS, held, strict=False):
         setattr(node, name, value)
@@ -299,3 +309,59 @@ def test_what_is_expected_is_kept_at_once_only_where_nobody_undoes_it(
     node.one = [5]
     assert expected.changes(expected.names) is None
     assert put_back() == {3}
+
+
+@wl.node
+class Shelf:
+    one: dict[int, Any] = wl.field(default_factory=dict)
+
+
+def shelf() -> tuple[Any, dict[Any, Any]]:
+    """Return a node with a dict of very many entries, and a copy of that."""
+    node: Any = Shelf({number: f"v{number}" for number in range(1_000)})
+    return node, dict(dict.items(node.one))
+
+
+def test_a_large_dict_is_put_back_and_costs_no_more_than_what_was_put_into_it():
+    node, was = shelf()
+    before = Before(node_type(Shelf), node, is_spared=True)
+    place = node.one
+    for change_it in (
+        lambda: node.one.update({5: "w", "new": "x"}),
+        lambda: node.one.pop(7),
+        lambda: node.one.update({8: node.one.pop(8), 9: True}),
+        lambda: [node.one.pop(number) for number in range(1_000)],
+        lambda: setattr(node, "one", {"other": 1}),
+        lambda: node.one.update({5: ["what", "can change"]}),
+        lambda: node.one.update({True: "w"}),  # 1 stays the key
+    ):
+        change_it()
+        assert list(before.changes()) == ["one"]
+        before.put_back(node)
+        assert node.one is place
+        assert dict(dict.items(node.one)) == was
+        assert {type(key) for key in dict.keys(node.one)} == {int}
+        assert not before.changes()
+    node.one[5] = "w"
+    node.one[7] = node.one.pop(7)
+    before.renew(before.changes())
+    assert not before.is_costly
+    node.one[5] = "x"
+    before.put_back(node)
+    assert node.one[5] == "w"
+
+
+def test_an_equal_dict_in_the_place_of_a_large_one_is_no_change():
+    node, was = shelf()
+    before = Before(node_type(Shelf), node)
+    place = node.one
+    node.one = dict(was)
+    assert not before.changes()
+    node.one[5] = "w"
+    assert list(before.changes()) == ["one"]
+    before.put_back(node)
+    assert node.one is place
+    assert dict(dict.items(node.one)) == was
+    node.one[5] = "x"
+    before.renew(before.changes())
+    assert not before.changes()

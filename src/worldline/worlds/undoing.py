@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, final
 from worldline.model.data.canonical import CanonicalSet
 from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.constant import is_constant_value
+from worldline.model.data.dict_changes import DictChanges, can_be_noted
 from worldline.model.data.identity import NodeId
 from worldline.model.data.parting import part
 from worldline.model.data.settling import met, settled
@@ -265,12 +266,9 @@ class Before:
         self._known[self._places[name]] = value
         was_flat = name in self._flat
         if name in self._moving:
-            if was_flat and type(value) in _FLAT:
-                items, others = _FLAT[type(value)](value)
-                if _are_told_apart(items, others):
-                    self._flat[name] = self._known[self._copies[name]] = items
-                    self.is_costly |= len(items) > _LARGE
-                    return
+            if was_flat and (flat := self._flat_of(name, value)) is not None:
+                self._flat[name] = self._known[self._copies[name]] = flat
+                return
             for kept in (self._flat, self._pieces, self._copied):
                 kept.pop(name, None)
             self._moving.discard(name)
@@ -296,18 +294,32 @@ class Before:
 
     def _keep_inside(self, name: str, value: Any) -> None:
         """Keep what is in a field that can change without being set."""
-        copy_of = _FLAT.get(type(value))
-        if copy_of is not None and name not in self._ignored:
-            items, others = copy_of(value)
-            if _are_told_apart(items, others):
-                self._flat[name] = items
-                self.is_costly |= len(items) > _LARGE
+        if name not in self._ignored:
+            flat = self._flat_of(name, value)
+            if flat is not None:
+                self._flat[name] = flat
                 return
         self.is_costly = True
         try:
             self._pieces[name] = pieces_of(value)
         except Strange:
             self._copied[name] = _copy_of(value)
+
+    def _flat_of(self, name: str, value: Any) -> Any:
+        """Return what equals a collection as long as it is the same data, if anything does."""
+        was = self._flat.get(name)
+        if type(was) is DictChanges and was.take(value):
+            return was
+        if can_be_noted(value):
+            return DictChanges(value)
+        copy_of = _FLAT.get(type(value))
+        if copy_of is None:
+            return None
+        items, others = copy_of(value)
+        if not _are_told_apart(items, others):
+            return None
+        self.is_costly |= len(items) > _LARGE
+        return items
 
     def _insides(self, name: str) -> Insides:
         """Return what can change in a field without its being assigned."""
@@ -356,7 +368,12 @@ def _refill_set(value: set[Any], was: set[Any]) -> None:
     value.update(was)
 
 
-def _refill_dict(value: CanonicalDict[Any, Any], was: dict[Any, Any]) -> None:
+def _refill_dict(
+    value: CanonicalDict[Any, Any], was: dict[Any, Any] | DictChanges
+) -> None:
+    if type(was) is DictChanges:
+        was.put_back(value)
+        return
     dict.clear(value)
     dict.update(value, was)
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import worldline as wl
+from worldline.model.data import dict_changes
 from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.touched_keys import TouchedKeys, noted
 from worldline.model.data.values import freeze
 from worldline.model.node import node_type
-from worldline.trace.journal import dict_snapshots
 from worldline.trace.journal.dict_snapshots import DictSnapshot
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.patches import FieldPatch, apply_all
@@ -89,7 +89,7 @@ def test_what_is_said_makes_a_dict_again_whatever_was_done_to_it(
     large: int, operations: Any
 ):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dict_snapshots, "LARGE", large)
+        patch.setattr(dict_changes, "LARGE", large)
         patch.setattr("worldline.trace.journal.snapshots.LARGE", large)
         node: Any = Store()
         lasting = Lasting(KIND, node, ["pairs"])
@@ -117,7 +117,7 @@ def test_of_a_large_dict_nobody_looks_at_more_than_was_touched(
         compared.append(one)
         return bool(one == other)
 
-    monkeypatch.setattr(dict_snapshots, "is_same_data", is_same)
+    monkeypatch.setattr(dict_changes, "is_same_data", is_same)
     assert lasting.changed() == ({}, ())
     node.pairs["k5"] = 5
     assert lasting.changed() == ({}, ())

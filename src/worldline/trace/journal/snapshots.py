@@ -20,12 +20,13 @@ from worldline.model.data.canonical import CanonicalSet
 from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.constant import are_constant, is_constant_value
 from worldline.model.data.content import Frozen
+from worldline.model.data.dict_changes import LARGE, can_be_noted
+from worldline.model.data.held_values import MISSING, HeldValues
 from worldline.model.data.parting import copied
+from worldline.model.data.same_data import are_found_again, identity
 from worldline.model.data.values import ITSELF
-from worldline.trace.journal.dict_snapshots import LARGE, DictSnapshot, can_be_noted
-from worldline.trace.journal.held_values import MISSING, HeldValues
+from worldline.trace.journal.dict_snapshots import DictSnapshot
 from worldline.trace.journal.patches import FieldPatch
-from worldline.trace.journal.same_data import are_found_again, identity
 
 AnySnapshot: TypeAlias = "FieldSnapshot | DictSnapshot"
 

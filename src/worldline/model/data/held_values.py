@@ -18,8 +18,8 @@ from worldline.model.data.canonical import CanonicalSet
 from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.changing import sort_of
 from worldline.model.data.constant import are_constant
+from worldline.model.data.same_data import identity, is_same_data
 from worldline.model.data.values import getter, write_fields
-from worldline.trace.journal.same_data import identity, is_same_data
 
 MISSING: Any = object()
 """Stands where nothing was."""
