@@ -16,7 +16,7 @@ from worldline.model.data.values import ITSELF
 LARGE = 64
 """Entries from which on it takes less to note what is put into a dict than to look at all."""
 
-Pairs: TypeAlias = tuple[tuple[Any, Any], ...]
+CamePairs: TypeAlias = tuple[tuple[Any, Any], ...]
 
 
 def can_be_noted(value: Any) -> bool:
@@ -80,7 +80,7 @@ class DictChanges:
         keys = self._touched.keys if value is self._value else dict.keys(value)
         return _are_told_apart(keys)
 
-    def came(self, value: CanonicalDict[Any, Any]) -> Pairs:
+    def came(self, value: CanonicalDict[Any, Any]) -> CamePairs:
         """Return the keys and values of a dict that were not there."""
         was = self.before.get
         if value is not self._value:
@@ -96,7 +96,7 @@ class DictChanges:
             ]
         )
 
-    def gone(self, value: CanonicalDict[Any, Any], came: Pairs) -> tuple[Any, ...]:
+    def gone(self, value: CanonicalDict[Any, Any], came: CamePairs) -> tuple[Any, ...]:
         """Return the keys that are no more in a dict into which some pairs have come."""
         new = sum(key not in self.before for key, _ in came)
         if len(value) == len(self.before) + new:
@@ -114,7 +114,7 @@ class DictChanges:
         return True
 
     def keep(
-        self, value: CanonicalDict[Any, Any], came: Pairs, gone: tuple[Any, ...]
+        self, value: CanonicalDict[Any, Any], came: CamePairs, gone: tuple[Any, ...]
     ) -> None:
         """Take a dict as it is for what it was, since when these have come and gone."""
         for key in gone:
