@@ -77,8 +77,10 @@ class DictChanges:
 
     def is_sure_of(self, value: CanonicalDict[Any, Any]) -> bool:
         """Say whether no key may be other data than one that is equal to it."""
-        keys = self._touched.keys if value is self._value else dict.keys(value)
-        return _are_told_apart(keys)
+        is_same = value is self._value
+        return _are_told_apart(
+            self._touched.keys.others if is_same else dict.keys(value)
+        )
 
     def came(self, value: CanonicalDict[Any, Any]) -> CamePairs:
         """Return the keys and values of a dict that were not there."""
