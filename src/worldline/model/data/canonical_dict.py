@@ -76,7 +76,7 @@ class CanonicalDict(dict[K, V]):
         super().__setitem__(key, value)
         if noted:
             for keys in noted.get(id(self), ()):
-                keys[key] = None
+                keys.append(key)
 
     def setdefault(self, key: K, default: Any = None) -> Any:
         if key not in self:

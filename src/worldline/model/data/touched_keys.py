@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias, final
 
-Keys: TypeAlias = dict[Any, None]
-"""Keys in the order in which they were touched first."""
+Keys: TypeAlias = list[Any]
+"""Keys as they were given, each time: some are equal that are other data, as 1 and True."""
 
 noted: dict[int, list[Keys]] = {}
 """By the id of each dict that somebody watches, where its keys are noted."""
@@ -25,7 +25,7 @@ class TouchedKeys:
 
     def __init__(self, of: dict[Any, Any]) -> None:
         self._of = of  # it lives as long, so that no other has its id
-        self.keys: Keys = {}
+        self.keys: Keys = []
         noted.setdefault(id(of), []).append(self.keys)
 
     def __del__(self) -> None:

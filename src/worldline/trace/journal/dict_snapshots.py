@@ -111,7 +111,7 @@ class DictSnapshot:
         return tuple(
             [
                 (key, value[key])
-                for key in self._touched.keys
+                for key in dict.fromkeys(self._touched.keys)
                 if key in value and not is_same_data(value[key], was(key, MISSING))
             ]
         )
