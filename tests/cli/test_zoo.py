@@ -191,7 +191,14 @@ def test_a_bug_runs_its_own_command_and_keeps_its_trace(commands: Commands):
     run("zoo", "run", "one", "--max-seconds", "5")
     (words,) = commands.seen
     assert words[1:] == [
-        *("-m", "worldline", *BUGS["one"].command.split(), "--max-seconds", "5.0"),
+        *(
+            "-P",
+            "-m",
+            "worldline",
+            *BUGS["one"].command.split(),
+            "--max-seconds",
+            "5.0",
+        ),
         *("--json", "--out", str(Path("worldline-out/one.wl"))),
     ]
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.runs.recording.simulated import record
 from tests.shares import share
 
+from worldline.loading.loader import load
 from worldline.trace.format import read
 
 COMMANDS = (
@@ -196,18 +198,64 @@ def test_a_query_that_is_ended_leaves_no_draft(
     drafts = tmp_path / "drafts"
     drafts.mkdir()
     sql = "SELECT count(*) FROM range(10000000000) a, range(1000) b"
+    ended(["query", "seen.wl", sql, "--threads", "1"], number, tmp_path, drafts)
+
+
+BEATING = """
+import worldline as wl
+
+@wl.node
+class Beating:
+    beats: int = 0
+
+    @wl.start
+    def start(self, ctx):
+        ctx.set_timer(Beating.beat, after=0.01)
+
+    @wl.timer
+    def beat(self, ctx):
+        self.beats += 1
+        ctx.set_timer(Beating.beat, after=0.01)
+
+@wl.safety
+def beats(view):
+    return view[A].beats >= 0
+
+(A,) = wl.ids("a")
+
+def system():
+    return wl.System({A: Beating()}, properties=[beats])
+"""
+
+
+@pytest.mark.slow
+def test_a_recording_that_is_terminated_while_it_is_opened_leaves_no_draft(
+    tmp_path: Path,
+):
+    (tmp_path / "beating.py").write_text(BEATING, "utf-8")
+    system = load(str(tmp_path / "beating.py"), {})
+    record(tmp_path / "run", system, seconds=200)
+    drafts = tmp_path / "drafts"
+    drafts.mkdir()
+    words = ["show", "run", "--target", "beating.py"]
+    ended(words, signal.SIGTERM, tmp_path, drafts)
+
+
+def ended(words: list[str], number: signal.Signals, folder: Path, drafts: Path) -> None:
+    """End a command once it has a draft; it must leave none."""
     with subprocess.Popen(
-        [sys.executable, "-m", "worldline", "query", "seen.wl", sql, "--threads", "1"],
+        [sys.executable, "-m", "worldline", *words],
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
         env={**os.environ, "TMPDIR": str(drafts)},
     ) as process:
         try:
             until = time.monotonic() + PATIENCE_S
             while not any(drafts.iterdir()) and time.monotonic() < until:
                 time.sleep(0.02)
-            time.sleep(0.3)  # somewhere while tables are made, or the statement runs
+            time.sleep(0.3)  # somewhere while it works
             process.send_signal(number)
             _, err = process.communicate(timeout=PATIENCE_S)
         finally:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from worldline import _command
 from worldline.cli.loading import How, add_parameters, load_of_trace
+from worldline.cli.termination import ended_by_termination
 from worldline.model.errors import InputError
 from worldline.model.printable import one_line
 from worldline.model.system import System
@@ -84,7 +85,10 @@ def as_trace(
 
     system = load_of_recording(verb, targets, parameters, place, how)
     _command.begin()  # from here on there is a folder to be removed
-    with tempfile.TemporaryDirectory(prefix="worldline-replayed-") as folder:
+    with (
+        ended_by_termination(),
+        tempfile.TemporaryDirectory(prefix="worldline-replayed-") as folder,
+    ):
         file = Path(folder) / "run.wl"
         found = replay_recording(
             place, system, partial=partial, predicates=predicates, out=file

@@ -8,7 +8,6 @@ import itertools
 import json
 import shlex
 import subprocess
-import sys
 import time
 from collections.abc import Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from worldline.loading.files import source_of
+from worldline.loading.processes import environment, python_of
 from worldline.model.errors import InputError, WorldlineError
 from worldline.runs.record import UNDECLARED
 from worldline.trace.format import read_header
@@ -143,11 +143,12 @@ class CaseRunner:
         begun = time.monotonic()
         process = subprocess.Popen(  # noqa: S603 - our own interpreter and arguments
             [
-                *(sys.executable, "-m", "worldline"),
+                *python_of("worldline"),
                 *(*shlex.split(case.command), *self._bound),
                 *("--json", "--out", str(OUT / f"{name}.wl")),
             ],
             stdout=subprocess.PIPE,
+            env=environment(),
             text=True,
             encoding="utf-8",
         )

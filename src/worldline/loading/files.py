@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,6 +82,30 @@ def importable(folder: Path | None) -> Iterator[None]:
         sys.path[:] = before
 
 
+@contextlib.contextmanager
+def staying() -> Iterator[None]:
+    """Come back after this block to the present folder, should what is loaded leave it.
+
+    A file may go to its own folder to find what lies there. All that a command names, its
+    traces too, is meant from where the command is, before and after.
+    """
+    here = _here()
+    try:
+        yield
+    finally:
+        if here is not None and _here() != here:
+            with contextlib.suppress(OSError):
+                os.chdir(here)
+
+
+def _here() -> Path | None:
+    """Return the present folder; None if it is no more."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
 def load_beside(path: Path, system: System) -> ModuleType:
     """Return a file as a module that goes with a system.
 
@@ -97,7 +122,7 @@ def load_beside(path: Path, system: System) -> ModuleType:
     own = _module_of(system)
     if own is not None and own.__file__ == str(full):
         return own
-    with importable(full.parent), _imported_as(own):
+    with staying(), importable(full.parent), _imported_as(own):
         return execute(path, source, remedy)
 
 

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, final
 
 from worldline.loading import builtin
-from worldline.loading.files import PRIVATE, execute, importable, source_of
+from worldline.loading.files import PRIVATE, execute, importable, source_of, staying
 from worldline.loading.mistaken import kind_of, refuse_misnamed, refuse_program
 from worldline.loading.parameters import bind
 from worldline.model.errors import InputError, UsageError, WorldlineError
@@ -82,10 +82,11 @@ def load(target: str, parameters: Mapping[str, str]) -> System:
     A file is executed anew at every call, under a module name that depends on its
     file name alone, so that nothing depends on the folder it lies in.
     """
-    loaded = find(target)
-    arguments = bind(loaded.function, parameters)
-    with importable(loaded.folder):
-        system = _call(loaded, arguments)
+    with staying():
+        loaded = find(target)
+        arguments = bind(loaded.function, parameters)
+        with importable(loaded.folder):
+            system = _call(loaded, arguments)
     system.origin = SystemOrigin(
         target, tuple(sorted(parameters.items())), loaded.source
     )
@@ -199,7 +200,8 @@ def function_for(system: System, target: str) -> Callable[..., Any]:
     own = system.origin is not None and place.endswith(".py")
     if own and module is not None and file == str(Path(place).resolve()):
         return _function(module, function, place)
-    return find(target).function
+    with staying():
+        return find(target).function
 
 
 def _hint(target: str) -> str:

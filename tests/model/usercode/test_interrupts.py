@@ -15,7 +15,13 @@ import worldline as wl
 from worldline.engine.bounds import BoundHit, Bounds, Meter, bound_that_ended
 from worldline.loading.loader import load
 from worldline.model.usercode import interrupts
-from worldline.model.usercode.interrupts import heard, held, pending
+from worldline.model.usercode.interrupts import (
+    heard,
+    held,
+    passed_on,
+    pending,
+    unheard,
+)
 
 
 def press() -> None:
@@ -48,6 +54,48 @@ def test_a_look_at_the_bounds_finds_it():
         with pytest.raises(BoundHit, match="interrupted"):
             meter.check()
         meter.check()
+
+
+def test_where_it_is_unheard_it_waits_for_the_end_of_the_block():
+    with held():
+        with unheard():
+            with heard():
+                press()
+            assert not pending()
+            assert interrupts.announced() == -1
+            with passed_on():
+                pass
+        assert pending()
+
+
+def test_a_second_one_ends_the_whole_where_the_first_was_unheard():
+    with held(), unheard():
+        press()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["begins", "ends"])
+def test_where_it_comes_as_a_block_begins_or_ends_the_next_one_holds_it_still(
+    at_once: bool, monkeypatch: pytest.MonkeyPatch
+):
+    handle = signal.signal
+
+    def pressing(number: int, handler: Any) -> Any:
+        if at_once:
+            press()
+        before = handle(number, handler)
+        press()
+        return before
+
+    monkeypatch.setattr(signal, "signal", pressing)
+    with pytest.raises(KeyboardInterrupt), held():
+        pass
+    monkeypatch.undo()
+    assert interrupts.is_interrupt(KeyboardInterrupt())
+    with held():
+        press()
+        assert pending()
 
 
 class Gone:

@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, final
@@ -18,6 +17,7 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.running.channel import GRACE_S, QUIET_S, WATCHED, spelt
 from worldline.deploy.running.pid_file import write_pid
 from worldline.deploy.running.report import counts_of, in_all
+from worldline.loading.processes import environment, python_of
 from worldline.model.data.identity import NodeId
 from worldline.model.errors import UsageError
 
@@ -110,13 +110,11 @@ class NodeProcess:
         self._has_begun = self._is_killed = self._is_refused = False
         self._bound = asyncio.get_running_loop().create_future()
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "worldline",
+            *python_of("worldline"),
             *self._words,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, WATCHED: self._watched},
+            env=environment(**{WATCHED: self._watched}),
             limit=_LONGEST_LINE,
             **_apart(),
         )

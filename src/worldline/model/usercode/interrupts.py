@@ -85,6 +85,7 @@ class _Keys:
 
     held = False
     heard = False
+    unheard = False
     pressed = False
     pending = False
     announced = -1
@@ -98,7 +99,7 @@ def at_the_second(last: Callable[[], None]) -> None:
 
 def pending() -> bool:
     """Say whether Ctrl-C was pressed that nobody has heeded yet; after that, no more."""
-    if not _Keys.pending:
+    if _Keys.unheard or not _Keys.pending:
         return False
     _Keys.pending = False
     return True
@@ -113,7 +114,7 @@ def passed_on() -> Iterator[None]:
     try:
         yield
     finally:
-        if _Keys.held and _Keys.pressed:
+        if _Keys.held and _Keys.pressed and not _Keys.unheard:
             raise Interrupted
 
 
@@ -122,7 +123,7 @@ def announced() -> int:
 
     That is for code that is not in Python, and has to come back first.
     """
-    return _Keys.announced
+    return -1 if _Keys.unheard else _Keys.announced
 
 
 @contextlib.contextmanager
@@ -142,15 +143,32 @@ def held() -> Iterator[None]:
         yield
         return
     _Keys.pressed = _Keys.pending = _Keys.heard = False
-    _Keys.held = True
-    if not is_ignored:
-        signal.signal(signal.SIGINT, take)
+    # It may come between any two of these, and is not to be taken for the user's own
+    # for ever after.
     try:
+        _Keys.held = True
+        if not is_ignored:
+            signal.signal(signal.SIGINT, take)
         with _announcing():
             yield
     finally:
-        signal.signal(signal.SIGINT, before)
         _Keys.held = _Keys.heard = False
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def unheard() -> Iterator[None]:
+    """Keep Ctrl-C in this block from those, too, who ask for it.
+
+    What has ended by itself and is run again in it has to go as it went. A second Ctrl-C
+    ends the whole at once, here as well.
+    """
+    before = _Keys.unheard
+    _Keys.unheard = True
+    try:
+        yield
+    finally:
+        _Keys.unheard = before
 
 
 @contextlib.contextmanager
@@ -229,7 +247,7 @@ def take(signum: int, frame: FrameType | None) -> None:
     # Also where it is raised, until it is caught: Python drops what is raised while it
     # takes objects apart.
     _Keys.pressed = _Keys.pending = True
-    if _Keys.heard and not is_lost(frame):
+    if _Keys.heard and not _Keys.unheard and not is_lost(frame):
         # Once: what the search cleans up, and the answer, are not to be torn.
         _Keys.heard = False
         error = Interrupted()

@@ -12,13 +12,12 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self, final
 
+from worldline.loading.processes import environment, python_of
 from worldline.model.errors import UsageError, one_line
 from worldline.model.system import System, SystemOrigin
 from worldline.steer.process.connection import ChildConnection
@@ -210,12 +209,11 @@ class PredictorProcess:
         try:
             with theirs:
                 process = subprocess.Popen(  # noqa: S603 -- our own interpreter
-                    [sys.executable, "-m", self._module, str(theirs.fileno())],
+                    [*python_of(self._module), str(theirs.fileno())],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     pass_fds=(theirs.fileno(),),
-                    # What this process could import, that one can.
-                    env={**os.environ, "PYTHONPATH": _importable()},
+                    env=environment(),
                     process_group=0,  # Ctrl-C is for the host
                 )
             ours.setblocking(False)
@@ -301,11 +299,6 @@ def _begin(system: System, work: str, options: bytes) -> tuple[Any, ...]:
         )
     same = [origin.source.encode(), Codec(system).digest.raw]
     return origin.target, dict(origin.parameters), same, work, options
-
-
-def _importable() -> str:
-    """Return where modules are looked for, as the environment of a process says it."""
-    return os.pathsep.join(place or str(Path.cwd()) for place in sys.path)
 
 
 async def _ended(process: subprocess.Popen[bytes]) -> None:

@@ -27,17 +27,17 @@ from worldline.trace.journal.held_values import MISSING, HeldValues
 from worldline.trace.journal.patches import FieldPatch
 from worldline.trace.journal.same_data import are_found_again, identity
 
-Snapshot: TypeAlias = "FieldSnapshot | DictSnapshot"
+AnySnapshot: TypeAlias = "FieldSnapshot | DictSnapshot"
 
 
 def snapshot(value: Any) -> Any:
-    """Return what stands for a value as it is now: a `Snapshot`, or itself."""
+    """Return what stands for a value as it is now: an `AnySnapshot`, or itself."""
     if type(value) in ITSELF:
         return value
     return DictSnapshot(value) if can_be_noted(value) else FieldSnapshot(value)
 
 
-def is_snapshot(value: Any) -> TypeGuard[Snapshot]:
+def is_snapshot(value: Any) -> TypeGuard[AnySnapshot]:
     """Say whether something stands for a value that is another."""
     return type(value) is FieldSnapshot or type(value) is DictSnapshot
 
@@ -143,12 +143,12 @@ class FieldSnapshot:
                 return None
         return FieldPatch(path, kept, gone, added)
 
-    def after(self, value: Any, patch: FieldPatch) -> Snapshot:
+    def after(self, value: Any, patch: FieldPatch) -> AnySnapshot:
         """Return what stands for a value that has come of this one by a patch."""
         is_constant = self._held is not None and not self._held.can_change
         if is_constant and (self._kind is not CanonicalDict or len(value) < LARGE):
             return FieldSnapshot(value, is_constant=True)
-        fresh: Snapshot = snapshot(value)
+        fresh: AnySnapshot = snapshot(value)
         return fresh
 
     def _places(self, value: CanonicalDict[Any, Any]) -> list[int]:
