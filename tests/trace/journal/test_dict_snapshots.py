@@ -106,6 +106,22 @@ def test_what_is_said_makes_a_dict_again_whatever_was_done_to_it(
             kept = copy.deepcopy(kept)
 
 
+@pytest.mark.parametrize(
+    ("first", "then"), [(1, True), (1_000, 1_000.0), ((1,), (True,))], ids=repr
+)
+def test_a_key_that_goes_at_once_is_not_the_equal_one_that_comes_after_it(
+    first: Any, then: Any
+):
+    node: Any = Store()
+    lasting = filled(node, 64)
+    kept = lasting.all()
+    node.pairs[first] = "v"
+    del node.pairs[first]
+    node.pairs[then] = "v"
+    apply_all(kept, *lasting.changed())
+    assert freeze(kept["pairs"]) == freeze(node.pairs)
+
+
 def test_of_a_large_dict_nobody_looks_at_more_than_was_touched(
     monkeypatch: pytest.MonkeyPatch,
 ):

@@ -219,7 +219,8 @@ class Suspects:
 
     def rows(self, root: Row, path: Path, first: int) -> list[Row]:
         """Return all states on a run, as walks see them; faults end at `first`."""
-        rows, row = [self._as_walked(root)], root
+        rows = [self._as_walked(root)]
+        row = root if first else rows[0]
         for number, (entry, leaf) in enumerate(path, 1):
             row = self._expander.after(row, entry, leaf)
             if number == first:
