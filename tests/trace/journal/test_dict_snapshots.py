@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import worldline as wl
 from worldline.model.data import dict_changes
 from worldline.model.data.canonical_dict import CanonicalDict
-from worldline.model.data.touched_keys import TouchedKeys, noted
+from worldline.model.data.touched_keys import NotedKeys, TouchedKeys, noted
 from worldline.model.data.values import freeze
 from worldline.model.node import node_type
 from worldline.trace.journal.dict_snapshots import DictSnapshot
@@ -167,6 +167,20 @@ def test_a_dict_that_grows_large_is_looked_at_so_from_then_on():
     patch = before.patch("pairs", pairs)
     assert patch is not None
     assert type(before.after(pairs, patch)) is DictSnapshot
+
+
+def test_keys_that_are_put_again_and_again_take_no_more_room(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("worldline.model.data.touched_keys._MANY", 10)
+    keys = NotedKeys()
+    for number in range(1_000):
+        for key in ((number % 4, "a"), True, 1.0, 1, "a"):
+            keys.note(key)
+    assert len(keys.others) <= 20
+    assert {freeze(key) for key in keys.others} == {
+        freeze(key) for key in [(0, "a"), (1, "a"), (2, "a"), (3, "a"), True, 1.0]
+    }
 
 
 def test_nothing_is_noted_any_more_once_nobody_watches():
