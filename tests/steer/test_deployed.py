@@ -24,10 +24,11 @@ def run(
     folder: Path,
     step: Callable[[wl.Host], Awaitable[None]],
     system: Callable[[], wl.System] = words.system,
+    said: list[str] | None = None,
     **given: Any,
 ) -> list[str]:
     """Run a step beside which nodes are in a mode; return the lines that were said."""
-    said: list[str] = []
+    said = [] if said is None else said
 
     async def main() -> None:
         async with (
@@ -76,11 +77,15 @@ def test_a_property_that_asks_for_the_time_is_told_once_and_left_out_of_predicti
 ):
     monkeypatch.chdir(tmp_path)
 
+    said: list[str] = []
+
     async def step(host: wl.Host) -> None:
         await host.call(words.B, "say", True)
         await until(host, words.A, "predicted")
+        while not any("nobody_is_late" in line for line in said):
+            await asyncio.sleep(0.01)
 
-    said = run("predict", tmp_path, step, words.timed)
+    run("predict", tmp_path, step, words.timed, said)
     (left_out,) = (line for line in said if "nobody_is_late" in line)
     assert "property nobody_is_late reads the time" in left_out
     assert left_out.endswith("; it is left out from now on")

@@ -353,4 +353,4 @@ def _doc_lines(options: type[VerbOptions]) -> Iterator[str]:
     for one in options_of(options):
         yield f"{one.name} : {one.type}, default: {one.default!r}"
         said = f"{one.meaning[:1].upper()}{one.meaning[1:]}."
-        yield textwrap.indent(textwrap.fill(said, 84), "    ")
+        yield textwrap.indent(textwrap.fill(said, 84, break_on_hyphens=False), "    ")
