@@ -1,4 +1,4 @@
-"""Walks that begin where the system does: what is said of their states is without faults."""
+"""Walks that begin where the system does, or where it is live: what is said, and when they end."""
 
 from __future__ import annotations
 
@@ -58,3 +58,28 @@ def test_faults_do_not_revive_what_dies_on_a_walk_from_the_first_state(
     assert report.critical is not None
     assert report.critical.event == "call at a bet"
     assert (report.critical.step, report.critical.certified) == (3, True)
+
+
+@wl.node
+class Ticker:
+    ticks: int = 0
+
+    @wl.start
+    def start(self, ctx: wl.Context) -> None:
+        ctx.set_timer(Ticker.tick, after=1)
+
+    @wl.timer
+    def tick(self, ctx: wl.Context) -> None:
+        self.ticks += 1
+        ctx.set_timer(Ticker.tick, after=1)
+
+
+@wl.liveness
+def is_there(view: wl.View) -> bool:
+    return len(view.nodes) == 1
+
+
+def test_walks_that_have_no_steps_use_up_a_budget_of_steps():
+    system = wl.System({A: Ticker()}, properties=[is_there])
+    report = wl.walk(system, events=20, max_seconds=20, traces=False)
+    assert (report.bound, report.steps, report.walks) == ("events", 0, 20)

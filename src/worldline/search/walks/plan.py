@@ -42,11 +42,15 @@ class Plan:
     events: int | None
 
     def spent(self, walks: int, steps: int) -> str | None:
-        """Return the budget that is used up, if one is."""
+        """Return the budget that is used up, if one is.
+
+        Each walk counts as a step at least: else walks from live states, which have
+        none, would go on for ever.
+        """
         most = self.options.walks
         if most is not None and walks >= most:
             return "walks"
-        if self.events is not None and steps >= self.events:
+        if self.events is not None and max(walks, steps) >= self.events:
             return "events"
         return None
 
