@@ -24,7 +24,7 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.frozen_map import FrozenMap
 from worldline.model.data.identity import NodeId
 from worldline.model.data.time import EPOCH, Duration
-from worldline.model.data.values import freeze
+from worldline.model.data.values import freeze, write_fields
 from worldline.model.drawn import OneOf
 from worldline.model.errors import InputError, ModelError
 from worldline.model.node import NodeType
@@ -175,10 +175,9 @@ def _decode_record(value: dict[str, Json], classes: Classes) -> Any:
     cls = classes.record(value["$is"], names)
     if cls is OneOf:
         return _decode_draw(value, classes)
-    fresh: Any = object.__new__(cls)
-    for name in field_names(cls):
-        object.__setattr__(fresh, name, decode(value[name], classes))
-    return fresh
+    fields = field_names(cls)
+    content = [decode(value[name], classes) for name in fields]
+    return write_fields(object.__new__(cls), fields, content)
 
 
 def _decode_draw(value: dict[str, Json], classes: Classes) -> OneOf:

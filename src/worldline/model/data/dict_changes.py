@@ -24,12 +24,12 @@ def can_be_noted(value: Any) -> bool:
     return (
         type(value) is CanonicalDict
         and len(value) >= LARGE
-        and _are_told_apart(dict.keys(value))
+        and _are_unmistakable(dict.keys(value))
         and are_constant(list(dict.values(value)))
     )
 
 
-def _are_told_apart(keys: Collection[Any]) -> bool:
+def _are_unmistakable(keys: Collection[Any]) -> bool:
     """Say whether keys that are equal are the same data: 1 is not True."""
     if ITSELF.issuperset(map(type, keys)):
         return True
@@ -78,7 +78,7 @@ class DictChanges:
     def is_sure_of(self, value: CanonicalDict[Any, Any]) -> bool:
         """Say whether no key may be other data than one that is equal to it."""
         is_same = value is self._value
-        return _are_told_apart(
+        return _are_unmistakable(
             self._touched.keys.others if is_same else dict.keys(value)
         )
 
