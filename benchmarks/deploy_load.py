@@ -248,11 +248,14 @@ class Puts:
         clock, under_way = asyncio.get_running_loop().time, self._under_way
         began, number = clock(), 0
         while not self._is_over:
-            while number <= (clock() - began) * self._wanted.rate:
-                number += 1
-                under_way.add(task := asyncio.ensure_future(self._timed()))
-                task.add_done_callback(under_way.discard)
-            await asyncio.sleep(0.2 / self._wanted.rate)
+            # Awake as rarely as can be: each time takes as long as half an event.
+            early = began + number / self._wanted.rate - clock()
+            if early > 0:
+                await asyncio.sleep(early)
+                continue
+            number += 1
+            under_way.add(task := asyncio.ensure_future(self._timed()))
+            task.add_done_callback(under_way.discard)
 
     async def _watch(self) -> None:
         await self._host.until(PRIMARY, self._see)

@@ -55,7 +55,9 @@ def test_hooks_are_measured_in_pairs(plain: bool):
 def test_a_load_counts_events_puts_and_bytes(network: str):
     row = deploy_load.measure(network=network, sync="never", seconds=0.1)
     (process,) = row["processes"]
-    assert process["events"] == pytest.approx(5 * 0.1 * row["puts"], rel=0.5)
+    # By their rates: where others want the processors, the time that is measured is longer.
+    assert process["rate"] == pytest.approx(5 * row["puts"], rel=0.5)
+    assert process["events"] > 0
     assert 60 < process["bytes"] < 120
     assert process["each_us"] > 1
     assert 0 <= process["idle"] < 1

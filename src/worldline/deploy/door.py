@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, final
 
 from worldline.model.data.identity import NodeId
-from worldline.model.network import carrier
+from worldline.model.network import carrier, members_of
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.system import System
 from worldline.worlds.collecting import CollectingDoor
@@ -41,6 +41,7 @@ class HostDoor(CollectingDoor):
         self.pending: dict[PendingTimer, Any] = {}
         self.counter = 0
         self._system = system
+        self._is_of_several = len(members_of(system.network)) > 1
         self._rng = rng
         self._is_full = is_full
         self._timer_of: dict[tuple[str, str], PendingTimer] = {}
@@ -51,6 +52,8 @@ class HostDoor(CollectingDoor):
         return self._rng.choices(range(count), weights)[0]
 
     def is_buffered(self, part: str, message: Any) -> bool:
+        if not self._is_of_several:
+            return True  # as it is asked where there is a buffer
         return carrier(self._system.network, part, type(message)).buffer is not None
 
     def is_full(self, dst: NodeId, taken: int) -> bool:

@@ -189,6 +189,6 @@ class Following:
             apply_all(self.durable, changed, patches)
             return
         turn.note(DeltaRecord(number, changed, door.counter, patches))
-        paths = [*changed, *(patch.path for patch in patches)]
-        if door.next_number is not None or self._lasting.is_durable(paths):
+        is_durable = self._lasting.is_durable(changed, patches)
+        if is_durable or door.next_number is not None:
             turn.is_durable = True

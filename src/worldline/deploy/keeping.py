@@ -46,6 +46,8 @@ async def within(answer: asyncio.Future[Any], timeout: float | None, what: str) 
     TimeoutError
         If it takes longer; it says what.
     """
+    if timeout is None:
+        return await answer
     try:
         return await asyncio.wait_for(answer, timeout)
     except TimeoutError:
@@ -105,9 +107,14 @@ _Call = tuple[Event, "asyncio.Future[Any]"]
 class KeptBack:
     """What waits at a node until something has happened there.
 
-    False if nothing does. After each event the oldest message that waits is tried, and the
+    After each event the oldest message that waits is tried, and the
     oldest call of each handler; all of them every hundredth of a second. What a companion
     has put off rests until its time has come.
+
+    Attributes
+    ----------
+    is_idle
+        Whether nothing waits, so that nobody has to look.
     """
 
     def __init__(self, life: Keeper) -> None:
@@ -119,10 +126,8 @@ class KeptBack:
         self._put_off: set[asyncio.Future[Any]] = set()
         self._made: dict[asyncio.Future[Any], Callable[[], None]] = {}
         self._is_looking = False
+        self.is_idle = True
         self._sweep: asyncio.TimerHandle | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self._messages or self._calls or self._watches)
 
     def packets(self) -> Iterator[bytes]:
         """Yield the packets of the messages that wait, the oldest first."""
@@ -136,6 +141,7 @@ class KeptBack:
 
     def keep(self, packet: bytes, event: Event) -> None:
         """Keep a message whose guard is false, or that rests."""
+        self.is_idle = False
         self._messages.append((packet, event))
 
     def rest(self, seconds: float, event: Event) -> None:
@@ -181,27 +187,31 @@ class KeptBack:
         if answer.done():
             return  # nobody waits any more
         if event.name in self._calls or not self._life.call(event, answer):
+            self.is_idle = False
             self._calls.setdefault(event.name, deque()).append((event, answer))
             self._plan_sweep()
 
     def until(self, predicate: Callable[[Any], bool]) -> asyncio.Future[None]:
         """Return what is done once a predicate is true of the node's state."""
         done = asyncio.get_running_loop().create_future()
+        self.is_idle = False
         self._watches.append((predicate, done))
         self._watch()
         return done
 
     def look(self) -> None:
         """Let happen what waited and can happen now."""
-        if self._is_looking or not self:
+        if self._is_looking or self.is_idle:
             return  # what happens here looks again
         self._is_looking = True
         try:
             self._watch()
-            while self._life.is_up and (self._retry() or self._make_next()):
-                self._watch()
+            if self._messages or self._calls:
+                while self._life.is_up and (self._retry() or self._make_next()):
+                    self._watch()
         finally:
             self._is_looking = False
+            self.is_idle = not (self._messages or self._calls or self._watches)
 
     def give_up(self) -> None:
         """Tell who waits that the node is no more."""

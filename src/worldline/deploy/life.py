@@ -167,7 +167,7 @@ class NodeLife:
             with self.execution.series:
                 for packet, frame in messages:
                     if not self.is_up:
-                        return
+                        break
                     if breaking and self._wire.is_breaking(frame):
                         continue
                     self._deliver(packet, frame)
@@ -297,7 +297,7 @@ class NodeLife:
             event = delivery(self.me, OpenEnvelope(src, part, message))
             if self._runs.happen(packet, event) is Result.WAITS:
                 self.kept.keep(packet, event)
-        if self.kept:
+        if not self.kept.is_idle:
             self.kept.look()
 
     def _run(
@@ -313,8 +313,9 @@ class NodeLife:
                 self.execution.run(self._turn.event(record), handler, arguments)
                 if answer is not None:
                     self._answer(answer)
-                if self.kept:
+                if not self.kept.is_idle:
                     self.kept.look()
+            self._turn.end_if_due()
         except BaseException as error:
             self.end(error, answer)
 
@@ -336,6 +337,7 @@ class NodeLife:
                     if answer is not None and not (result is None and self.is_up):
                         self._answer(answer)
                     self.kept.look()
+            self._turn.end_if_due()
         except BaseException as error:
             self.end(error, answer)
         return result

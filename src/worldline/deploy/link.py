@@ -153,9 +153,11 @@ class PeerLink:
 
     def all(self) -> list[bytes]:
         """Return all packets that wait."""
-        packets = [*(packet for _, packet in self.held), *self.queue]
-        self.held.clear()
+        packets = [*self.queue]
         self.queue.clear()
+        if self.held:
+            packets = [*[packet for _, packet in self.held], *packets]
+            self.held.clear()
         return packets
 
     def write_after(

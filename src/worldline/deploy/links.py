@@ -31,7 +31,14 @@ _PING = ""
 
 @final
 class Links:
-    """The connections of a node in one of its lives."""
+    """The connections of a node in one of its lives.
+
+    Attributes
+    ----------
+    ends
+        This node's ends of those with each peer, by index. Who puts a message into a turn
+        counts it there (`PeerLink.waiting`), before it is sent at the turn's end.
+    """
 
     def __init__(
         self,
@@ -44,7 +51,7 @@ class Links:
     ) -> None:
         self._loop, self._codec, self._outlets = loop, codec, outlets
         self._me, self._incarnation, self._counts = index, incarnation, counts
-        self._links = [PeerLink(peer) for peer in range(len(codec.vocabulary.nodes))]
+        self.ends = [PeerLink(peer) for peer in range(len(codec.vocabulary.nodes))]
         expelled = "it has not proved who it is"
         self._strangers = Strangers(
             loop, outlets.limits.connect, lambda one: self._ended(one, expelled)
@@ -77,7 +84,7 @@ class Links:
             self._listener.close()
         if self._sweep is not None:
             self._sweep.cancel()
-        for link in self._links:
+        for link in self.ends:
             self._stop_making(link)
             if link.connection is None:
                 continue
@@ -98,22 +105,14 @@ class Links:
 
     # ----------------------------------------------------------------- what is sent
 
-    def waiting(self, to: int) -> int:
-        """Return how many messages to a peer have not left this process."""
-        return self._links[to].waiting
-
-    def reserve(self, to: int) -> None:
-        """Note a message that will be sent at the end of the turn."""
-        self._links[to].waiting += 1
-
     def send(self, packets: Sequence[tuple[int, bytes]]) -> None:
-        """Send packets of messages that were reserved, each to the node of an index."""
+        """Send packets of messages, which are counted by now, each to the node of an index."""
         concerned = set()
         for to, packet in packets:
-            self._links[to].queue.append(packet)
+            self.ends[to].queue.append(packet)
             concerned.add(to)
         for to in concerned:
-            link = self._links[to]
+            link = self.ends[to]
             if link.connection is not None:
                 self._flush(link)
             elif not link.is_being_made:
@@ -121,7 +120,7 @@ class Links:
 
     def control(self, to: int, companion: str, body: bytes) -> None:
         """Send a control frame, if there is a connection; weather holds it back."""
-        link, weather = self._links[to], self._outlets.weather
+        link, weather = self.ends[to], self._outlets.weather
         seconds: float | None = 0.0  # what is held back does not break a connection
         if weather is not None and companion != _PING:
             seconds = weather.hold(self._me, to)
@@ -132,20 +131,16 @@ class Links:
 
     def break_(self, peer: int, *, is_new: bool) -> None:
         """Break the connection with a peer: both ends hear of it, of a new one the peer."""
-        link = self._links[peer]
+        link = self.ends[peer]
         if link.connection is not None:
             link.connection.abort()
             self._lose(peer, LOST, "broken by a companion", is_heard=not is_new)
-
-    def link(self, peer: int) -> PeerLink:
-        """Return this node's end of the connection with a peer."""
-        return self._links[peer]
 
     def saved(self) -> tuple[SavedConnection, ...]:
         """Return what a checkpoint says of connections."""
         return tuple(
             SavedConnection(peer, link.connection is not None, link.sent, link.received)
-            for peer, link in enumerate(self._links)
+            for peer, link in enumerate(self.ends)
             if link.sent or link.received or link.connection is not None
         )
 
@@ -162,7 +157,7 @@ class Links:
         """Say whether a connection that the peer is making may be the one with it."""
         peer = connection.peer
         assert peer is not None
-        link = self._links[peer]
+        link = self.ends[peer]
         if self._is_over or not link.is_wanted(connection, self._me, self._incarnation):
             return False
         link.drop_coming()
@@ -174,7 +169,7 @@ class Links:
         self._strangers.discard(connection)
         peer = connection.peer
         assert peer is not None
-        link = self._links[peer]
+        link = self.ends[peer]
         if connection is link.coming:
             link.coming, link.taken = None, connection.identity
         elif connection is not link.attempt or self._is_over:
@@ -197,7 +192,7 @@ class Links:
         """Hand on messages."""
         peer = connection.peer
         assert peer is not None
-        link = self._links[peer]
+        link = self.ends[peer]
         if link.connection is not connection:
             return
         link.takes(len(messages), self._counts.events)
@@ -215,7 +210,7 @@ class Links:
     def yielded(self, connection: PeerConnection) -> None:
         """Wait for the connection that the peer has instead; or it leaves."""
         peer = connection.peer
-        link = None if peer is None else self._links[peer]
+        link = None if peer is None else self.ends[peer]
         if link is not None and link.attempt is connection:
             link.attempt = None  # until the deadline, the other one may come
             connection.abort()
@@ -239,7 +234,7 @@ class Links:
 
     def drained(self, connection: PeerConnection) -> None:
         """Go on writing."""
-        for link in self._links:
+        for link in self.ends:
             if link.connection is connection:
                 link.has_written()
                 self._flush(link)
@@ -271,12 +266,12 @@ class Links:
         return made
 
     def _make(self, peer: int) -> None:
-        link, limit = self._links[peer], self._outlets.limits.connect
+        link, limit = self.ends[peer], self._outlets.limits.connect
         link.deadline = self._loop.call_later(limit, self._time_out, peer)
         link.making = self._loop.create_task(self._connect(peer))
 
     async def _connect(self, peer: int) -> None:
-        link, tls = self._links[peer], self._outlets.tls
+        link, tls = self.ends[peer], self._outlets.tls
         host, port = self._outlets.addresses[peer]
         link.attempts += 1
         made = link.attempt = self._connection(link)
@@ -297,7 +292,7 @@ class Links:
                 self._lose(peer, UNREACHABLE, (error.strerror or str(error)).lower())
 
     def _time_out(self, peer: int) -> None:
-        link = self._links[peer]
+        link = self.ends[peer]
         if link.attempt is not None:
             link.attempt.abort()
         limit = self._outlets.limits.connect
@@ -324,7 +319,7 @@ class Links:
         peer = connection.peer
         if peer is None or self._is_over:
             return
-        link = self._links[peer]
+        link = self.ends[peer]
         if link.connection is connection:
             self._lose(peer, LOST, why)
         elif link.attempt is connection:
@@ -336,7 +331,7 @@ class Links:
 
     def _lose(self, peer: int, kind: str, why: str, *, is_heard: bool = True) -> None:
         """Forget the connection with a peer, and what waits for it; let the node hear."""
-        link = self._links[peer]
+        link = self.ends[peer]
         self._stop_making(link)
         self._counts.lost += link.forget()
         link.connection = None
@@ -348,8 +343,9 @@ class Links:
         connection = link.connection
         if connection is None or not link.waits:
             return
-        weather, now = self._outlets.weather, self._loop.time()
+        weather = self._outlets.weather
         if weather is not None and not by_force:
+            now = self._loop.time()
             for at in link.hold(lambda: weather.hold(self._me, link.peer), now):
                 self._loop.call_at(at, self._flush, link)
             ready = link.ready(now)
@@ -367,7 +363,7 @@ class Links:
     # ----------------------------------------------------------------- the weather
 
     def _release_all(self) -> None:
-        for link in () if self._is_over else self._links:
+        for link in () if self._is_over else self.ends:
             self._flush(link)
 
     def _go_on(self, connection: PeerConnection) -> None:
@@ -384,7 +380,7 @@ class Links:
     def _look(self) -> None:
         """Give a sign of life on all connections, and lose those that give none."""
         limit, now = self._outlets.limits.silence, self._loop.time()
-        for peer, link in enumerate(self._links):
+        for peer, link in enumerate(self.ends):
             connection = link.connection
             if connection is None:
                 continue

@@ -244,7 +244,7 @@ class NodeRunner:
             hear=life.hear,
             heard=life.beside.heard,
             say=lambda line: setup.say(f"{self._node}: {line}"),
-            is_clogged=lambda: turn.is_clogged,
+            is_clogged=turn.is_clogged,
             weather=setup.weather,
             seal=setup.seal,
             tls=setup.tls,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
+from worldline.model.data.values import ITSELF
 from worldline.model.errors import UsageError
 from worldline.model.node import NodeType
 from worldline.trace.journal.lasting import copy_of
@@ -24,6 +25,8 @@ class StateCopy:
 
     def __getattr__(self, name: str) -> Any:
         kind, values = self._kind, self._node.__dict__
+        if type(value := values.get(name)) in ITSELF and value is not None:
+            return value
         inner = kind.parts.get(name)
         if inner is not None:
             return StateCopy(inner, values[name])

@@ -140,27 +140,29 @@ class PresentTurn:
         """Whether what outlives a life is written down."""
         return self._journal is not None
 
-    @property
     def is_clogged(self) -> bool:
         """Whether so much waits for the disk that nothing more is to be read."""
         return len(self._waiting) >= CLOGGED
 
     def receive(self, packet: bytes) -> int:
-        """Note a message as it came in; return its number."""
+        """Note a message as it came in; return its number. See `event`."""
         number = self.events
         self.events = number + 1
         if self._is_recorded:
             self._packets.append(packet)
             self._size += len(packet)
-        if not self._is_due:
-            self._plan()
+        self._is_due = True
         return number
 
     def event(self, record: JournalRecord) -> int:
-        """Note an event that is no message; return its number."""
+        """Note an event that is no message; return its number.
+
+        Whoever lets events happen calls `end_if_due` behind them.
+        """
         number = self.events
         self.events = number + 1
         self._add(record)
+        self._is_due = True
         return number
 
     def number(self, record: Any) -> int:
@@ -172,6 +174,8 @@ class PresentTurn:
     def beside(self, record: JournalRecord) -> None:
         """Note something about the node that is no event."""
         self._add(record)
+        self._is_due = True
+        self._plan()
 
     def note(self, record: JournalRecord) -> None:
         """Note something about an event of this turn."""
@@ -203,7 +207,7 @@ class PresentTurn:
             self.end()
 
     def end_if_due(self) -> None:
-        """End it before its round does, behind messages that came at once.
+        """End it with its round, or at once.
 
         That is, if its block would be too large; or if something waits for the disk, which
         has nothing else to do: what comes meanwhile is the next turn.
@@ -215,6 +219,8 @@ class PresentTurn:
                 return
         if self._size > LARGEST:
             self.end()
+        elif self._is_due:
+            self._plan()
 
     def end(self) -> None:
         """Write it down, and let leave what it has brought about, now or in its order."""
@@ -272,7 +278,6 @@ class PresentTurn:
     # ------------------------------------------------------------------------ inside
 
     def _plan(self) -> None:
-        self._is_due = True
         if not self._is_planned:
             self._is_planned = True
             self._loop.call_soon(self._end_round)
@@ -291,8 +296,6 @@ class PresentTurn:
             if self._packets:
                 self._join()
             self._records.append(record)
-        if not self._is_due:
-            self._plan()
 
     def _join(self) -> None:
         """Make records of the packets that came in one after the other."""
@@ -310,9 +313,14 @@ class PresentTurn:
             self._failed(JournalFailure(f"the journal cannot be synced: {said}"))
             return
         assert self._disk is not None, "it has told"
-        ended, waiting, joined = self._disk.ended, self._waiting, Leaving()
+        ended, waiting = self._disk.ended, self._waiting
+        joined: Leaving | None = None
         while waiting and waiting[0][0] <= ended:
-            joined.join(waiting.popleft()[1])
+            _, leaving = waiting.popleft()
+            if joined is None:
+                joined = leaving
+            else:
+                joined.join(leaving)
         if joined:
             self._leave(joined)
         if not waiting:

@@ -85,7 +85,7 @@ class Wire:
             self._always is None and self._is_streamed(part, message)
         ):
             assert self.links is not None
-            self.links.reserve(to)
+            self.links.ends[to].waiting += 1
             leaving.streamed.append((to, packet))
         else:
             if len(packet) > LARGEST_DATAGRAM:
@@ -111,7 +111,7 @@ class Wire:
             return False
         if to == self._index:
             return self._own + taken >= self._buffer
-        waiting = 0 if self.links is None else self.links.waiting(to)
+        waiting = 0 if self.links is None else self.links.ends[to].waiting
         return waiting + taken >= self._buffer
 
     def control(self, to: int, companion: str, body: bytes) -> None:
@@ -128,7 +128,7 @@ class Wire:
         """
         if self.links is not None:
             self.breaking.add(peer)
-            is_new = self.links.link(peer).is_new(self._counts.events)
+            is_new = self.links.ends[peer].is_new(self._counts.events)
             self._loop.call_soon(self._break, self.links, peer, is_new)
 
     def is_breaking(self, frame: MessageFrame) -> bool:
@@ -139,7 +139,7 @@ class Wire:
 
     def life_of(self, peer: int) -> int | None:
         """Return the life of a peer with which a connection is open; None without one."""
-        connection = None if self.links is None else self.links.link(peer).connection
+        connection = None if self.links is None else self.links.ends[peer].connection
         return None if connection is None else connection.peer_incarnation
 
     def connections(self) -> tuple[SavedConnection, ...]:

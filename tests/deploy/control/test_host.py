@@ -135,7 +135,7 @@ def test_a_waiting_call_is_answered_when_its_node_ends():
         waiting: asyncio.Future[tuple[int, Any]] = asyncio.ensure_future(
             client.ask("/nodes/a/call/late", [])
         )
-        while not host._runners[A].life.kept:  # type: ignore[union-attr]
+        while host._runners[A].life.kept.is_idle:  # type: ignore[union-attr]
             await asyncio.sleep(0.001)
         host.crash(A)
         status, said = await waiting

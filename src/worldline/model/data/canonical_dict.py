@@ -21,6 +21,7 @@ from worldline.model.data.immutable import mutable
 from worldline.model.data.settling import (
     AS_THEY_ARE,
     COLLECTIONS,
+    SAY_IT,
     Mutable,
     all_settled,
     are_records,
@@ -212,6 +213,7 @@ def _thaw_dict(frozen: tuple[Any, ...]) -> CanonicalDict[Any, Any]:
 
 
 COLLECTIONS.add(CanonicalDict)
+SAY_IT.add(CanonicalDict)
 register_type(CanonicalDict, lambda value: freeze_mapping(DICT, dict.items(value)))
 register_tag(DICT, _thaw_dict)
 register_settler(dict, CanonicalDict)

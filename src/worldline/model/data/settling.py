@@ -121,6 +121,8 @@ def settle_each(values: dict[str, Any]) -> None:
         for name, value in values.items():
             kind = type(value)
             if kind not in AS_THEY_ARE:
+                if kind in SAY_IT and value.is_plain:
+                    continue
                 settle = settlers.get(kind)
                 fresh = settled(value) if settle is None else settle(value)
                 if fresh is not value:
@@ -245,5 +247,8 @@ COLLECTIONS: set[type] = {list, set, dict}
 
 AS_THEY_ARE: set[type] = {bool, float, *ITSELF}
 """Classes of which no instance has to be settled, as far as they have been met."""
+
+SAY_IT: set[type] = set()
+"""Classes of collections that say by `is_plain` that nothing in them has to be settled."""
 
 _settlers: dict[type, Settler] = {tuple: _settle_tuple, list: _settle_list}

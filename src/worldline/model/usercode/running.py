@@ -28,7 +28,7 @@ from worldline.model.usercode.divergence import (
 )
 from worldline.model.usercode.guard_watch import GuardWatch
 from worldline.model.usercode.interrupts import is_interrupt
-from worldline.model.usercode.one_thread import claim, release
+from worldline.model.usercode.one_thread import claim
 from worldline.model.usercode.places import place_of
 from worldline.model.usercode.user_functions import defined_at
 
@@ -113,7 +113,8 @@ class Series:
         self._depth += 1
         if self._depth > 1:
             return self
-        self._claimed = claim()
+        mine = (get_ident(),)  # as `enter` has it
+        self._claimed = activity.inside.setdefault("thread", mine) is mine or claim()
         self._outer, activity.watch = activity.watch, self._watch
         self._limit, self._room = sys.getrecursionlimit(), 0
         return self
@@ -124,12 +125,13 @@ class Series:
             return
         activity.watch = self._outer
         if self._claimed:
-            release()
+            activity.inside.clear()
 
     def enter(self, mark: int) -> None:
         """Begin to run user code, which cannot be run again; see `enter`."""
         if not self._room:
-            room = max(self._limit, HEADROOM)
+            limit = self._limit
+            room = HEADROOM if limit < HEADROOM else limit
             self._room = _Stack.depth(mark) + room - _NEARER
         _set_limit(self._room)
         # What `divergence.begin` and `beat.begin` do.

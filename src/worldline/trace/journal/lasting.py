@@ -7,11 +7,12 @@ from typing import Any, final
 
 from worldline.model.data.parting import copied
 from worldline.model.data.settling import settled
+from worldline.model.data.values import ITSELF
 from worldline.model.fields import Role
 from worldline.model.node import NodeType
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.patches import FieldPatch
-from worldline.trace.journal.snapshots import is_snapshot, snapshot
+from worldline.trace.journal.snapshots import snapshot
 
 _LASTING = (Role.DURABLE, Role.GHOST)
 
@@ -90,26 +91,31 @@ class Lasting:
             value, before = field.values[field.name], field.before
             if value is before:
                 continue
-            if not is_snapshot(before):
+            patch = None
+            if type(before) in ITSELF:
                 if type(value) is type(before) and value == before:
-                    continue  # both stand for themselves
+                    continue
             elif before.is_of(value):
                 continue
-            patch = None
-            if is_snapshot(before) and field.is_known:
+            elif field.is_known:
                 patch = before.patch(field.path, value)
             field.is_known = True
             if patch is not None:
                 field.before = before.after(value, patch)
                 patches = (*patches, patch)
+            elif type(value) in ITSELF:  # a number, as most are
+                field.before = changed[field.path] = value
             else:
                 field.before = snapshot(value)
                 changed[field.path] = copy_of(value)
         return changed, patches
 
-    def is_durable(self, paths: Iterable[str]) -> bool:
-        """Say whether a field among some is durable: on ghosts nothing else depends."""
-        return not self._durable.isdisjoint(paths)
+    def is_durable(self, changed: Iterable[str], patches: Iterable[FieldPatch]) -> bool:
+        """Say whether a field that has changed is durable: on ghosts nothing else depends."""
+        durable = self._durable
+        return not durable.isdisjoint(changed) or any(
+            patch.path in durable for patch in patches
+        )
 
     def all(self) -> dict[str, Any]:
         """Return copies of all of them, by path."""

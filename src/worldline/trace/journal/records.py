@@ -230,14 +230,16 @@ _MOST = 2**53
 def spell(record: JournalRecord, values: Values) -> list[Any]:
     """Return what stands for a record."""
     kind = type(record)
+    if isinstance(record, DeltaRecord):
+        event, durable, counter, patches = record
+        parts = [_spell_patch(one, values) for one in patches] if patches else []
+        return [DELTA, event, _spell_fields(durable, values), counter, parts]
     spelt: list[Any] = [_NUMBER[kind], *record]
     if kind in _PLAIN:
         return spelt
-    if kind is StartedRecord or kind is DeltaRecord:
+    if kind is StartedRecord:
         at = 1 + kind._fields.index("durable")
         spelt[at] = _spell_fields(spelt[at], values)
-        if isinstance(record, DeltaRecord):
-            spelt[-1] = [_spell_patch(patch, values) for patch in record.patches]
     elif kind is FiredRecord:
         spelt[3] = values.spell(spelt[3])
     elif kind is CalledRecord:

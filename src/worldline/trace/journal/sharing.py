@@ -6,7 +6,6 @@ of that turn. So what is large in a change of fields is looked for in what came 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from worldline.trace.journal.framing import LARGEST_BLOCK
@@ -25,7 +24,7 @@ _BEGINNING, _TRIES = 64, 4
 
 def share(records: list[list[Any]]) -> bool:
     """Replace what stands twice in the records of a turn; say whether anything does."""
-    sources = list(_sources(records))
+    sources = _sources(records)
     if not sources:
         return False
     found = likely = 0
@@ -55,7 +54,7 @@ def unshare(records: list[Any]) -> None:
     Malformed
         If something stands for bytes that are not there.
     """
-    sources = list(_sources(records))
+    sources = _sources(records)
     read = 0
 
     def put_back(ext: Any) -> bytes:
@@ -77,18 +76,20 @@ def unshare(records: list[Any]) -> None:
             _replace(spelt, Ext, put_back)
 
 
-def _sources(records: list[Any]) -> Iterator[bytes]:
-    """Yield what is large of what came in."""
+def _sources(records: list[Any]) -> list[bytes]:
+    """Return what is large of what came in."""
+    sources = []
     for spelt in records:
         if type(spelt) is not list or len(spelt) < 2:
             continue
         if spelt[0] == RECEIVED and type(spelt[1]) is bytes:
             if len(spelt[1]) >= LEAST:
-                yield spelt[1]
+                sources.append(spelt[1])
         elif spelt[0] == CALLED and type(spelt[-1]) is list:
             for value in spelt[-1]:
                 if type(value) is bytes and len(value) >= LEAST:
-                    yield value
+                    sources.append(value)
+    return sources
 
 
 def _place(sources: list[bytes], value: bytes, likely: int) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from itertools import compress, count, filterfalse, islice
 from operator import is_
-from typing import Any, TypeAlias, TypeGuard, final
+from typing import Any, TypeAlias, final
 
 from worldline.model.data.canonical import CanonicalSet
 from worldline.model.data.canonical_dict import CanonicalDict
@@ -36,11 +36,6 @@ def snapshot(value: Any) -> Any:
     if type(value) in ITSELF:
         return value
     return DictSnapshot(value) if can_be_noted(value) else FieldSnapshot(value)
-
-
-def is_snapshot(value: Any) -> TypeGuard[AnySnapshot]:
-    """Say whether something stands for a value that is another."""
-    return type(value) is FieldSnapshot or type(value) is DictSnapshot
 
 
 @final
