@@ -9,6 +9,7 @@
     │   ├── Nondeterminism  a handler did two things on equal input
     │   ├── Asymmetry       nodes declared symmetric can be told apart
     │   ├── Timeless        a time is asked for where there is none
+    │   ├── Unjudged        a property raises, or says neither yes nor no
     │   └── Unseen          a verdict depends on what is not known
     └── InternalError       Worldline contradicts itself: please report (RuntimeError)
 
@@ -19,6 +20,7 @@ never wrapped in one of these: a handler that raises is a result, not an error.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.places import place_now
@@ -182,6 +184,31 @@ class Timeless(ModelError):
             remedy="only wl.simulate and wl.replay know times and gauges",
         )
         self.prop = ""
+
+
+class Unjudged(ModelError):
+    """A property cannot be judged in some state: it raises, or says neither yes nor no.
+
+    Parameters
+    ----------
+    prop
+        Its name.
+    what, remedy
+        As for others, located by now.
+
+    Attributes
+    ----------
+    prop
+        Its name.
+    trace
+        The file of a run to there; None if none was written.
+    """
+
+    def __init__(
+        self, prop: str, what: str, remedy: str, trace: Path | None = None
+    ) -> None:
+        super().__init__(what, remedy=remedy, located=True)
+        self.prop, self.trace = prop, trace
 
 
 class Unseen(ModelError):

@@ -6,9 +6,9 @@ import enum
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, final, overload
+from typing import Any, NoReturn, final, overload
 
-from worldline.model.errors import ModelError, Timeless, Unseen
+from worldline.model.errors import ModelError, Timeless, Unjudged, Unseen
 from worldline.model.usercode import running
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.one_thread import claim, release
@@ -98,14 +98,19 @@ class Property:
         except BaseException as error:
             if isinstance(error, Timeless) and self.role == "property":
                 error.prop = self.name
-            refuse(what, self.predicate, error, _REMEDY)
+            prop = self.name if self.role == "property" else ""
+            refuse_judged(prop, what, self.predicate, error, _REMEDY)
         finally:
             activity.judging = ""
             activity.guarding = False
             if claimed:
                 release()
-        said = verdict(value, self.predicate, what)
-        return Judgement(said, "")
+        try:
+            return Judgement(verdict(value, self.predicate, what), "")
+        except ModelError as error:
+            if self.role != "property":
+                raise
+            raise Unjudged(self.name, error.what, error.remedy) from None
 
     def confident(self, view: View, series: running.Series | None = None) -> float:
         """Return how sure the property is, in a state, that it should be true by now.
@@ -133,6 +138,33 @@ class Property:
             activity.judging = ""
             activity.guarding = before
         return _share(value, what)
+
+
+def refuse_judged(
+    prop: str,
+    what: str,
+    function: Callable[..., Any],
+    error: BaseException,
+    remedy: str,
+) -> NoReturn:
+    """Refuse what a property has asked in a state; see `refuse`.
+
+    Parameters
+    ----------
+    prop
+        Its name; empty if it is no property of the system's.
+
+    Raises
+    ------
+    Unjudged
+        If it raised something, and that is not to be passed on.
+    """
+    try:
+        refuse(what, function, error, remedy)
+    except ModelError as refused:
+        if not prop or refused.__cause__ is not error:
+            raise
+        raise Unjudged(prop, refused.what, refused.remedy) from error
 
 
 _FORMS = frozenset({View.for_each_node.__name__, View.for_each_pair.__name__})

@@ -10,6 +10,7 @@ from worldline.model.errors import Timeless
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
 from worldline.runs.report import BaseReport, PropertyReport
+from worldline.runs.unjudged import telling_where
 
 T = TypeVar("T")
 R = TypeVar("R", bound=BaseReport)
@@ -33,11 +34,12 @@ def without_timeless(
     Raises
     ------
     ModelError
-        As `about_the_others` does.
+        As `about_the_others` does, and as `telling_where` does.
     """
 
     def about(judged: Sequence[str] | None) -> R:
-        return ask(system if judged is None else judging(system, judged))
+        asked = system if judged is None else judging(system, judged)
+        return telling_where(ask, asked)
 
     pairs = [(prop.name, prop.kind.value) for prop in system.properties]
     return about_the_others(pairs, names, about)

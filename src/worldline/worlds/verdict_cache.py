@@ -17,14 +17,14 @@ from worldline.model.answers import answer, seen_for, unseen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant, thaw
 from worldline.model.errors import Timeless
-from worldline.model.properties import Property, PropertyKind
+from worldline.model.properties import Property, PropertyKind, refuse_judged
 from worldline.model.pure import Pure
 from worldline.model.system import System
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
-from worldline.model.usercode.running import refuse, run_pure
+from worldline.model.usercode.running import run_pure
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, View
 from worldline.worlds.purity.evaluations import Evaluations
@@ -182,8 +182,9 @@ class Recall:
             if activity.running:
                 raise
             name = getattr(function.function, "__name__", "a predicate")
-            refuse(
-                f"predicate {name}",
+            refuse_judged(
+                asker,
+                f"property {asker}" if asker else f"predicate {name}",
                 function.function,
                 error,
                 "it must answer in every state",

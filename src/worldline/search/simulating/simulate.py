@@ -32,6 +32,7 @@ from worldline.runs.evidence import Evidence
 from worldline.runs.record import Ending
 from worldline.runs.report import PropertyReport
 from worldline.runs.start import Beginning
+from worldline.runs.unjudged import telling_where
 from worldline.search.engines import threads_of
 from worldline.search.question import safety_alone
 from worldline.search.report import Progress
@@ -98,6 +99,15 @@ def simulate_beside(
 
     See `Question` for what stands there.
     """
+    return telling_where(lambda one: _simulated(one, options, companions, tell), made)
+
+
+def _simulated(
+    made: System,
+    options: SimulateOptions,
+    companions: MakeCompanions | None,
+    tell: Callable[[Sequence[Companion]], Any] | None,
+) -> SimulateReport:
     refuse_no_asserts()
     _refuse_timeless(made)
     notes: tuple[str, ...] = ()

@@ -1,0 +1,113 @@
+"""Runs to a state in which a property cannot be judged: it raises there, say.
+
+Whatever searches for states that break a property finds one, if it is asked about another
+property: one that is false where the first cannot be judged, and true in all other states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar, final
+
+from worldline.model.answers import seen_for
+from worldline.model.data.identity import NodeId
+from worldline.model.errors import Unjudged
+from worldline.model.properties import Property, PropertyKind
+from worldline.model.pure import Pure
+from worldline.model.system import System
+from worldline.model.usercode.places import place_of
+from worldline.model.usercode.running import is_ours, said
+from worldline.model.usercode.user_functions import value_phrase
+from worldline.model.verdicts import StateVerdict
+from worldline.model.view import Reader, View, observed
+from worldline.runs.loading import command
+from worldline.runs.report import BaseReport
+
+R = TypeVar("R", bound=BaseReport)
+
+
+def telling_where(ask: Callable[[System], R], system: System) -> R:
+    """Ask something of a system, and again for a run to where a property cannot be judged.
+
+    Raises
+    ------
+    Unjudged
+        If there is such a state; it names the trace of the run, if there is to be any.
+    """
+    try:
+        return ask(system)
+    except Unjudged as error:
+        file = _run_to(ask, system, error.prop)
+        if file is None:
+            raise
+        remedy = (
+            f"{error.remedy}; to see the run to there: {command('show', file, None)}"
+        )
+        raise Unjudged(error.prop, error.what, remedy, file) from error.__cause__
+
+
+def _run_to(ask: Callable[[System], R], system: System, name: str) -> Path | None:
+    """Return the trace of a run to where a property cannot be judged; None if none is found."""
+    if all(prop.name != name for prop in system.properties):
+        return None
+    asked = [
+        _is_judged(prop) if prop.name == name else _is_true(prop)
+        for prop in system.properties
+    ]
+    report = ask(system.replace(properties=asked))
+    return next((r.trace for r in report.properties if r.name == name), None)
+
+
+def _is_judged(prop: Property) -> Property:
+    """Return the property that another can be judged."""
+
+    def is_judged(view: View) -> bool:
+        apart, _ = observed(view, lambda system, reader: _Unremembered(reader))
+        try:
+            value = prop.predicate(apart)
+        except AssertionError:
+            return True
+        except BaseException as error:
+            if is_ours(error):
+                raise
+            raise AssertionError(f"it raised {said(error)}{_at(error)}") from None
+        if value is not None and type(value) is not bool:
+            raise AssertionError(f"it is {value_phrase(value)}")
+        return True
+
+    return replace(prop, kind=PropertyKind.SAFETY, predicate=is_judged, confidence=None)
+
+
+@final
+class _Unremembered:
+    """A reader that evaluates the elements of ``for_each`` forms where they are asked for.
+
+    Whoever remembers them evaluates them by themselves, where nobody hears of what they raise.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self.read = reader.read
+        self.is_partial = getattr(reader, "is_partial", False)
+
+    def nested(
+        self, view: View, function: Pure, nodes: tuple[NodeId, ...]
+    ) -> StateVerdict:
+        """Evaluate an element."""
+        return seen_for(function, view, nodes)
+
+
+def _is_true(prop: Property) -> Property:
+    """Return a property that is true, and bears the name of another."""
+    kind = PropertyKind.SAFETY
+
+    def is_true(view: Any) -> bool:
+        return True
+
+    return replace(prop, kind=kind, predicate=is_true, confidence=None)
+
+
+def _at(error: BaseException) -> str:
+    place = place_of(error)
+    return f" ({place})" if place else ""
