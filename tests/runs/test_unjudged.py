@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import worldline as wl
-from worldline.model.errors import Unjudged
+from worldline.model.errors import PropertyError
 from worldline.trace.format import read
 
 A, B = wl.ids("a", "b")
@@ -78,7 +78,7 @@ def system(*properties: wl.Property) -> wl.System:
     return wl.System(nodes, network=wl.datagrams(), properties=properties)
 
 
-def run_to(error: Unjudged) -> Any:
+def run_to(error: PropertyError) -> Any:
     assert error.trace is not None
     assert str(error).endswith(f"to see the run to there: worldline show {error.trace}")
     return read(error.trace)
@@ -99,7 +99,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("prop", OF_STATES, ids=lambda prop: prop.name)
 @pytest.mark.parametrize("engine", ["python", "native"])
 def test_a_search_tells_the_shortest_run_to_there(prop: wl.Property, engine: Any):
-    with pytest.raises(Unjudged) as found:
+    with pytest.raises(PropertyError) as found:
         wl.check(system(prop), engine=engine)
     run = run_to(found.value)
     assert_leads_there(run, prop.name)
@@ -109,32 +109,32 @@ def test_a_search_tells_the_shortest_run_to_there(prop: wl.Property, engine: Any
 @pytest.mark.parametrize("prop", OF_STATES, ids=lambda prop: prop.name)
 @pytest.mark.parametrize("verb", [wl.walk, wl.fuzz], ids=["walk", "fuzz"])
 def test_random_runs_tell_theirs(prop: wl.Property, verb: Callable[..., Any]):
-    with pytest.raises(Unjudged) as found:
+    with pytest.raises(PropertyError) as found:
         verb(system(prop))
     assert_leads_there(run_to(found.value), prop.name)
 
 
 @pytest.mark.parametrize("prop", OF_EACH_STATE, ids=lambda prop: prop.name)
 def test_a_simulation_tells_its_own(prop: wl.Property):
-    with pytest.raises(Unjudged) as found:
+    with pytest.raises(PropertyError) as found:
         wl.simulate(system(prop), seconds=5.0)
     assert_leads_there(run_to(found.value), prop.name)
 
 
 def test_so_does_a_search_for_what_is_never_true_for_good():
-    with pytest.raises(Unjudged) as found:
+    with pytest.raises(PropertyError) as found:
         wl.check(system(raises_in_the_end))
     assert_leads_there(run_to(found.value), "raises_in_the_end")
 
 
 def test_other_properties_of_the_system_do_not_end_the_run_before():
-    with pytest.raises(Unjudged) as found:
+    with pytest.raises(PropertyError) as found:
         wl.check(system(raises, is_broken_before), keep_going=True)
     assert_leads_there(run_to(found.value), "raises")
 
 
 def test_without_traces_there_is_none():
-    with pytest.raises(Unjudged) as found:
+    with pytest.raises(PropertyError) as found:
         wl.check(system(raises), traces=False)
     assert "to see the run" not in str(found.value)
     assert "raised KeyError" in str(found.value)

@@ -9,7 +9,7 @@
     │   ├── Nondeterminism  a handler did two things on equal input
     │   ├── Asymmetry       nodes declared symmetric can be told apart
     │   ├── Timeless        a time is asked for where there is none
-    │   ├── Unjudged        a property raises, or says neither yes nor no
+    │   ├── PropertyError   a property raises, or says neither yes nor no
     │   └── Unseen          a verdict depends on what is not known
     └── InternalError       Worldline contradicts itself: please report (RuntimeError)
 
@@ -186,7 +186,7 @@ class Timeless(ModelError):
         self.prop = ""
 
 
-class Unjudged(ModelError):
+class PropertyError(ModelError):
     """A property cannot be judged in some state: it raises, or says neither yes nor no.
 
     Parameters

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn, final, overload
 
-from worldline.model.errors import ModelError, Timeless, Unjudged, Unseen
+from worldline.model.errors import ModelError, PropertyError, Timeless, Unseen
 from worldline.model.usercode import running
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.one_thread import claim, release
@@ -110,7 +110,7 @@ class Property:
         except ModelError as error:
             if self.role != "property":
                 raise
-            raise Unjudged(self.name, error.what, error.remedy) from None
+            raise PropertyError(self.name, error.what, error.remedy) from None
 
     def confident(self, view: View, series: running.Series | None = None) -> float:
         """Return how sure the property is, in a state, that it should be true by now.
@@ -156,7 +156,7 @@ def refuse_judged(
 
     Raises
     ------
-    Unjudged
+    PropertyError
         If it raised something, and that is not to be passed on.
     """
     try:
@@ -164,7 +164,7 @@ def refuse_judged(
     except ModelError as refused:
         if not prop or refused.__cause__ is not error:
             raise
-        raise Unjudged(prop, refused.what, refused.remedy) from error
+        raise PropertyError(prop, refused.what, refused.remedy) from error
 
 
 _FORMS = frozenset({View.for_each_node.__name__, View.for_each_pair.__name__})

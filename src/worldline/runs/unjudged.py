@@ -13,7 +13,7 @@ from typing import Any, TypeVar, final
 
 from worldline.model.answers import seen_for
 from worldline.model.data.identity import NodeId
-from worldline.model.errors import Unjudged
+from worldline.model.errors import PropertyError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.pure import Pure
 from worldline.model.system import System
@@ -33,19 +33,19 @@ def telling_where(ask: Callable[[System], R], system: System) -> R:
 
     Raises
     ------
-    Unjudged
+    PropertyError
         If there is such a state; it names the trace of the run, if there is to be any.
     """
     try:
         return ask(system)
-    except Unjudged as error:
+    except PropertyError as error:
         file = _run_to(ask, system, error.prop)
         if file is None:
             raise
         remedy = (
             f"{error.remedy}; to see the run to there: {command('show', file, None)}"
         )
-        raise Unjudged(error.prop, error.what, remedy, file) from error.__cause__
+        raise PropertyError(error.prop, error.what, remedy, file) from error.__cause__
 
 
 def _run_to(ask: Callable[[System], R], system: System, name: str) -> Path | None:
