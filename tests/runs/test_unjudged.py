@@ -13,7 +13,7 @@ import worldline as wl
 from worldline.model.errors import PropertyError
 from worldline.trace.format import read
 
-A, B = wl.ids("a", "b")
+A, B, C = wl.ids("a", "b", "c")
 
 
 @wl.message
@@ -142,3 +142,19 @@ def test_without_traces_there_is_none():
 
 def test_a_property_that_is_broken_before_is_no_error():
     assert wl.check(system(is_broken_before)).verdict is wl.Verdict.VIOLATED
+
+
+def test_a_run_to_there_is_made_short():
+    nodes = {A: Player((B, C)), B: Player((C,)), C: Player()}
+    larger = wl.System(nodes, network=wl.datagrams(), properties=[raises])
+    with pytest.raises(PropertyError) as found:
+        wl.walk(larger, seed=4)
+    long = read(found.value.trace or "")
+    report = wl.minimize(found.value.trace or "", system=larger)
+    assert report.verdict is wl.Verdict.VIOLATED
+    assert report.trace is not None
+    short = read(report.trace)
+    assert_leads_there(short, "raises")
+    assert short.end is not None
+    assert long.end is not None
+    assert short.end.deliveries == 3 < long.end.deliveries

@@ -23,6 +23,7 @@ from worldline.minimizing.seeds import FailingRuns
 from worldline.model.arguments import check_trace
 from worldline.model.errors import (
     InternalError,
+    PropertyError,
     Timeless,
     UsageError,
     refuse_no_asserts,
@@ -37,6 +38,7 @@ from worldline.runs.elsewhere import asked_with
 from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
 from worldline.runs.timeless import judging, without
+from worldline.runs.unjudged import asking_whether_judged
 from worldline.search.engines import threads_of
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
@@ -134,7 +136,14 @@ def _in_no_time(
 
     def about(judged: Sequence[str] | None) -> MinimizeReport:
         made = system if judged is None else judging(system, judged)
-        original = original_of(run, made, path, reorder=options.reorder)
+        try:
+            original = original_of(run, made, path, reorder=options.reorder)
+        except PropertyError as error:
+            if run.end is None or error.prop != run.end.property:
+                raise
+            # It leads to where the property cannot be judged, and so does what is left of it.
+            made = asking_whether_judged(made, error.prop)
+            original = original_of(run, made, path, reorder=options.reorder)
         return _minimized(original, path, options)
 
     wanted = None if run.end is None else run.end.property

@@ -52,12 +52,21 @@ def _run_to(ask: Callable[[System], R], system: System, name: str) -> Path | Non
     """Return the trace of a run to where a property cannot be judged; None if none is found."""
     if all(prop.name != name for prop in system.properties):
         return None
+    report = ask(asking_whether_judged(system, name))
+    return next((r.trace for r in report.properties if r.name == name), None)
+
+
+def asking_whether_judged(system: System, name: str) -> System:
+    """Return a system of which one property says whether it can be judged, and no other anything."""
     asked = [
         _is_judged(prop) if prop.name == name else _is_true(prop)
         for prop in system.properties
     ]
-    report = ask(system.replace(properties=asked))
-    return next((r.trace for r in report.properties if r.name == name), None)
+    changed = system.replace(properties=asked)
+    # Its runs are those of the first, which tells of them and goes through them again.
+    changed.origin, changed.predicates = system.origin, system.predicates
+    changed.shows_mail = system.shows_mail  # which adds to what can happen
+    return changed
 
 
 def _is_judged(prop: Property) -> Property:
