@@ -20,7 +20,7 @@ from worldline.trace.journal.dict_snapshots import DictSnapshot
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.patches import FieldPatch, apply_all
 from worldline.trace.journal.snapshots import FieldSnapshot, snapshot
-from worldline.worlds.undoing import _refill_dict
+from worldline.worlds.flat_copies import refill
 
 
 @wl.node
@@ -74,7 +74,7 @@ def change(node: Any, what: str, key: Any, value: Any) -> None:
         was = dict(dict.items(pairs))
         pairs[key] = value
         pairs.pop("a", None)
-        _refill_dict(pairs, was)
+        refill(pairs, was)
 
 
 def filled(node: Any, count: int) -> Lasting:
