@@ -93,3 +93,17 @@ def _told(seen: Any) -> Any:
     if isinstance(seen, tuple) and isinstance(seen[-1], tuple):
         return *seen[:-1], sorted(seen[-1], key=repr)
     return seen
+
+
+def test_what_a_field_held_before_says_nothing_of_what_it_holds_now():
+    box: Any = Box(one={1: 2})
+    before = Before(node_type(Box), box)
+    box.one[1] = 3
+    box.one = {"a": "b"}  # and nothing else in the node can change inside
+    before.renew(before.changes())
+    box.one["c"] = "d"
+    before.renew(before.changes())
+    assert not before.changes()
+    box.one["e"] = "f"
+    before.put_back(box)
+    assert box.one == {"a": "b", "c": "d"}

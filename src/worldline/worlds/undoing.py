@@ -282,7 +282,7 @@ class Before:
             if was_flat and (flat := self._flat_of(name, value)) is not None:
                 self._flat[name] = self._known[self._copies[name]] = flat
                 return
-            for kept in (self._flat, self._pieces, self._copied):
+            for kept in (self._flat, self._pieces, self._others, self._copied):
                 kept.pop(name, None)
             self._moving.discard(name)
         if not is_constant_value(value):
