@@ -156,6 +156,7 @@ class NodeLife:
             self._attend(self._accompanied)
         kind = Kind.START if restored.durable is None else Kind.RESTART
         self._take(record, Event(kind, self.me))
+        self.saving.has_begun = True
 
     def receive(self, messages: Iterable[tuple[bytes, MessageFrame]]) -> None:
         """Take messages, each with its packet."""

@@ -221,30 +221,40 @@ class _Fold:
             ) from None
 
     def _take(self, turn: Turn) -> None:
+        # What an event has changed stands behind all events of its turn, and behind a
+        # checkpoint between two of them, which has what those before it have changed.
+        events = saved = 0
         for record in turn.records:
             kind = type(record)
             if isinstance(record, ReceivedRecord):
-                self._receive(record.packets)
+                events += self._receive(record.packets)
             elif kind in _TICKS:
+                events += 1
                 self.lamport += 1
             elif isinstance(record, DeltaRecord):
-                apply_all(self.durable, record.durable, record.patches)
-                self.counter = record.counter
+                if record.event >= saved:
+                    apply_all(self.durable, record.durable, record.patches)
+                    self.counter = record.counter
             elif isinstance(record, StartedRecord):
+                events += 1
                 self.has_begun = True
                 self.lamport = record.lamport + 1
                 self.counter = record.counter
                 self.durable = dict(record.durable or {})
             elif isinstance(record, CheckpointRecord):
                 self._begin_at(record)
+                saved = events
 
-    def _receive(self, packets: bytes) -> None:
-        whole = memoryview(packets)
+    def _receive(self, packets: bytes) -> int:
+        """Receive packets; return how many there are."""
+        whole, count = memoryview(packets), 0
         for begin, end in split(packets):
             lamport = self._codec.lamport(whole[begin:end])
             if self.lamport < lamport < FURTHEST:
                 self.lamport = lamport
             self.lamport += 1
+            count += 1
+        return count
 
     def _begin_at(self, record: CheckpointRecord) -> None:
         saved = unpack_checkpoint(record.state, self._codec)

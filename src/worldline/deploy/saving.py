@@ -40,7 +40,14 @@ SHARE = 50
 
 @final
 class Saving:
-    """The checkpoints of a life."""
+    """The checkpoints of a life.
+
+    Attributes
+    ----------
+    has_begun
+        Whether the journal says that the life has begun: a checkpoint that stood before that
+        would be one of the life before.
+    """
 
     def __init__(
         self, life: Saved, codec: Codec, wire: Wire, turn: PresentTurn
@@ -49,6 +56,7 @@ class Saving:
         self._loop = asyncio.get_running_loop()
         self._taken = time.monotonic()
         self._not_before = 0.0
+        self.has_begun = False
 
     @property
     def since(self) -> float:
@@ -67,7 +75,7 @@ class Saving:
         """
         is_cheap = self.is_cheap
         state = self.packed()
-        if is_cheap:
+        if is_cheap and self.has_begun:
             self._turn.beside(CheckpointRecord(state))
         return state
 

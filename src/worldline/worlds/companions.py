@@ -232,7 +232,11 @@ class Beside(Protocol):
         """
 
     def checkpoint(self) -> bytes:
-        """Return the whole state of the node; where there is a journal, write it there."""
+        """Return the whole state of the node; where there is a journal, write it there.
+
+        Before an event or between two of them; not in `vet`, where the state is that of an
+        event that may not be.
+        """
 
     def tell(self, peer: NodeId, companion: str, body: bytes) -> None:
         """Send a control frame to the companion of that name beside a peer.

@@ -94,7 +94,9 @@ def expectation(
     kept = "; ".join(f"k[{place}] = v{place}" for place in places.values())
     keeps = "".join(f"  k[{place}] = f[{name!r}]\n" for name, place in places.items())
     made: Callable[[LiveFields, KnownFields], Expectation] = _compiled(
-        f"def made(f, k):\n def changes(kept):\n  if {others or 'True'}:\n{values}"
+        f"def made(f, k):\n def changes(kept):\n  try: are_others_same = {others or 'True'}\n"
+        "  except Exception: return None\n"  # one refuses to be compared
+        f"  if are_others_same:\n{values}"
         f"   if {same or 'True'}: return nothing\n{other}"
         + (f"   if kept is expected: {kept}\n   return expected\n" if kept else "")
         + f" def keep():\n{keeps}  return None\n"

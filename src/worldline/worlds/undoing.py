@@ -13,11 +13,8 @@ import copy
 from collections.abc import Callable, Collection
 from typing import Any, Literal, TypeAlias, final
 
-from worldline.model.data.canonical import CanonicalSet
-from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.constant import is_constant_value
 from worldline.model.data.dict_changes import DictChanges, can_be_noted
-from worldline.model.data.identity import NodeId
 from worldline.model.data.parting import part
 from worldline.model.data.settling import met, settled
 from worldline.model.data.values import ITSELF
@@ -29,15 +26,20 @@ from worldline.worlds.comparing import (
     comparison,
     expectation,
 )
+from worldline.worlds.flat_copies import (
+    TOLD_APART,
+    FlatCopy,
+    are_imitated,
+    flat_copy,
+    is_flat,
+    refill,
+)
 from worldline.worlds.pieces import Piece, Strange, pieces_of
 from worldline.worlds.touching.plain_data import is_plain_data
 from worldline.worlds.touching.touched import Touched, touched_by
 
 Insides: TypeAlias = Literal["nothing", "items", "more"]
 """What can change in what a field holds: nothing; what is in it; or what is in that, too."""
-
-_TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
-"""Classes none of whose values equals one of another class, as 1 does True."""
 
 _NOTHING: tuple[str, ...] = ()
 
@@ -79,7 +81,7 @@ class Before:
     __slots__ = (
         *("_copied", "_copies", "_differing", "_differing_in", "_flat", "_ignored"),
         "_is_plain",
-        *("_kind", "_known", "_moved", "_moving", "_node", "_others"),
+        *("_is_strict", "_kind", "_known", "_moved", "_moving", "_node", "_others"),
         *("_pieces", "_places", "_quiet", "_watched", "expected", "is_costly"),
         *("is_spared", "reshaped"),
     )
@@ -98,7 +100,8 @@ class Before:
         # In one row, what each field held. Of a collection whose items are told apart, a
         # copy as well, by name too: what equals that is the very same data.
         self._known: list[Any] = []
-        self._flat: dict[str, Any] = {}
+        self._flat: dict[str, FlatCopy] = {}
+        self._is_strict = are_imitated()
         # Those that hold another object by now, which is the same data.
         self._moved: list[str] = []
         # What else can change, and what of it has; and copies of what is no plain data, in
@@ -224,7 +227,7 @@ class Before:
         self._moved.clear()
         fields.update(zip(self._places, self._known, strict=False))
         for name, was in self._flat.items():
-            _REFILL[type(fields[name])](fields[name], was)
+            refill(fields[name], was)
         for pieces in self._pieces.values():
             for piece in pieces:
                 piece.put_back()
@@ -233,7 +236,10 @@ class Before:
 
     def _compared(self, fields: dict[str, Any], look: Compares) -> Collection[str]:
         """Return which fields hold something else, as far as one look at each tells."""
-        differing = look(fields, self._known)
+        try:
+            differing = look(fields, self._known)
+        except Exception:  # one of a class that refuses to be compared has come
+            differing = [name for name in self._places if self._differs(name, fields)]
         if not differing:
             return _NOTHING
         changed: list[str] = []
@@ -244,6 +250,13 @@ class Before:
             is_moved = not is_other and self._is_equal(name, value, was)
             (self._moved if is_moved else changed).append(name)
         return tuple(changed) if changed else changed
+
+    def _differs(self, name: str, fields: dict[str, Any]) -> bool:
+        """Say whether a field holds something else, or what refuses to be compared."""
+        value, flat = fields[name], self._flat.get(name)
+        if value is not self._known[self._places[name]]:
+            return True
+        return flat is not None and not _equals(value, flat)
 
     def expect(
         self, handler: Handler | None, names: tuple[str, ...] = ()
@@ -269,7 +282,7 @@ class Before:
             if was_flat and (flat := self._flat_of(name, value)) is not None:
                 self._flat[name] = self._known[self._copies[name]] = flat
                 return
-            for kept in (self._flat, self._pieces, self._copied):
+            for kept in (self._flat, self._pieces, self._others, self._copied):
                 kept.pop(name, None)
             self._moving.discard(name)
         if not is_constant_value(value):
@@ -305,21 +318,16 @@ class Before:
         except Strange:
             self._copied[name] = _copy_of(value)
 
-    def _flat_of(self, name: str, value: Any) -> Any:
+    def _flat_of(self, name: str, value: Any) -> FlatCopy | None:
         """Return what equals a collection as long as it is the same data, if anything does."""
         was = self._flat.get(name)
         if type(was) is DictChanges and was.take(value):
             return was
         if can_be_noted(value):
             return DictChanges(value)
-        copy_of = _FLAT.get(type(value))
-        if copy_of is None:
-            return None
-        items, others = copy_of(value)
-        if not _are_told_apart(items, others):
-            return None
-        self.is_costly |= len(items) > _LARGE
-        return items
+        flat = flat_copy(value, is_strict=self._is_strict)
+        self.is_costly |= flat is not None and len(value) > _LARGE
+        return flat
 
     def _insides(self, name: str) -> Insides:
         """Return what can change in a field without its being assigned."""
@@ -327,7 +335,7 @@ class Before:
             return "nothing"
         pieces = self._pieces.get(name, ())
         is_last = len(pieces) < 2 and all(piece.is_last for piece in pieces)
-        is_collection = type(self._known[self._places[name]]) in _FLAT
+        is_collection = is_flat(type(self._known[self._places[name]]))
         return "items" if is_last and is_collection else "more"
 
     def _is_equal(self, name: str, value: Any, was: Any) -> bool:
@@ -336,8 +344,8 @@ class Before:
         if kind is not type(was):
             return False
         if flat is None:
-            return kind in _TOLD_APART and bool(value == was)
-        return bool(value == flat)
+            return kind in TOLD_APART and bool(value == was)
+        return _equals(value, flat)
 
     def _changed_inside(self) -> list[str]:
         """Return the fields of which something has changed inside, or may have."""
@@ -350,9 +358,11 @@ class Before:
         return [*others, *self._copied]
 
 
-def _are_told_apart(items: Any, others: Any) -> bool:
-    kinds = map(type, items)
-    return _TOLD_APART.issuperset(kinds) and _TOLD_APART.issuperset(map(type, others))
+def _equals(value: Any, flat: FlatCopy) -> bool:
+    try:
+        return bool(value == flat)
+    except Exception:  # of a class that refuses it
+        return False
 
 
 def _copy_of(value: Any) -> Any:
@@ -361,38 +371,3 @@ def _copy_of(value: Any) -> Any:
         return copy.deepcopy(value)
     except Exception:
         return value
-
-
-def _refill_set(value: set[Any], was: set[Any]) -> None:
-    value.clear()
-    value.update(was)
-
-
-def _refill_dict(
-    value: CanonicalDict[Any, Any], was: dict[Any, Any] | DictChanges
-) -> None:
-    if type(was) is DictChanges:
-        was.put_back(value)
-        return
-    dict.clear(value)
-    dict.update(value, was)
-
-
-def _refill_list(value: list[Any], was: list[Any]) -> None:
-    value[:] = was
-
-
-_Flat = tuple[Any, Any]
-"""The copy of a collection, and the values of a dict."""
-
-_FLAT: dict[type, Callable[[Any], _Flat]] = {
-    CanonicalSet: lambda value: (set(value), ()),
-    CanonicalDict: lambda value: (dict(dict.items(value)), dict.values(value)),
-    list: lambda value: (value.copy(), ()),
-}
-
-_REFILL: dict[type, Callable[[Any, Any], None]] = {
-    CanonicalSet: _refill_set,
-    CanonicalDict: _refill_dict,
-    list: _refill_list,
-}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.model.data.nested import Entry
 
 import worldline as wl
 from worldline.model.data.canonical import CanonicalFrozenset, CanonicalSet
@@ -17,6 +18,7 @@ from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.parting import settle_fields
 from worldline.model.data.settling import settled
 from worldline.model.data.values import freeze, thaw
+from worldline.model.errors import ModelError
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.model.workload import invoke
 from worldline.worlds.direct import DirectWorld
@@ -295,3 +297,53 @@ def _frozensets(value: Any) -> list[Any]:
     else:
         inside = ()
     return found + [one for item in inside for one in _frozensets(item)]
+
+
+def _ring(count: int) -> Entry:
+    """Return the first of some records that each hold the next and the one before."""
+    entries = [Entry() for _ in range(count)]
+    for place, entry in enumerate(entries):
+        entry.key, entry.values = entries[place - 1], entries[(place + 1) % count]
+    return entries[0]
+
+
+def _knot() -> list[Any]:
+    """Return a list that holds itself, twice."""
+    knot: list[Any] = []
+    knot += [knot, knot]
+    return knot
+
+
+def _nest() -> list[Any]:
+    """Return a list that a dict holds that it holds itself, twice."""
+    nest: list[Any] = []
+    nest += [{"a": nest}, {"a": nest}]
+    return nest
+
+
+MAKES = {
+    "one": lambda: _ring(1),
+    "three": lambda: _ring(3),
+    "fifty": lambda: _ring(50),
+    "list": _knot,
+    "dicts": _nest,
+}
+
+
+@pytest.mark.parametrize("make", MAKES.values(), ids=MAKES.keys())
+def test_what_holds_itself_is_given_up(make: Any):
+    fields = {"one": make(), "two": [frozenset(WORDS)]}
+    settle_fields(fields)
+    assert type(fields["two"][0]) is CanonicalFrozenset
+    with pytest.raises(ModelError):
+        freeze(fields["one"])
+
+
+@pytest.mark.parametrize("depth", [7, 8, 9, 40])
+def test_records_inside_many_others_are_settled(depth: int):
+    inner = Entry(values=frozenset(WORDS))
+    value = inner
+    for _ in range(depth):
+        value = Entry(1, value)
+    assert settled([value]) == [value]
+    assert type(inner.values) is CanonicalFrozenset

@@ -19,8 +19,8 @@ from worldline.model.node import node_type
 from worldline.trace.journal.dict_snapshots import DictSnapshot
 from worldline.trace.journal.lasting import Lasting
 from worldline.trace.journal.patches import FieldPatch, apply_all
-from worldline.trace.journal.snapshots import FieldSnapshot, snapshot
-from worldline.worlds.undoing import _refill_dict
+from worldline.trace.journal.snapshots import FieldSnapshot, snapshot, snapshot_after
+from worldline.worlds.flat_copies import refill
 
 
 @wl.node
@@ -74,7 +74,16 @@ def change(node: Any, what: str, key: Any, value: Any) -> None:
         was = dict(dict.items(pairs))
         pairs[key] = value
         pairs.pop("a", None)
-        _refill_dict(pairs, was)
+        refill(pairs, was)
+
+
+def said(changed: dict[str, Any], patches: tuple[FieldPatch, ...]) -> Any:
+    """Return what is said of a change, in no order."""
+    many = [
+        (each.path, {*map(freeze, each.gone)}, {*map(freeze, each.added)})
+        for each in patches
+    ]
+    return [*changed], many
 
 
 def filled(node: Any, count: int) -> Lasting:
@@ -93,6 +102,7 @@ def test_what_is_said_makes_a_dict_again_whatever_was_done_to_it(
         patch.setattr("worldline.trace.journal.snapshots.LARGE", large)
         node: Any = Store()
         lasting = Lasting(KIND, node, ["pairs"])
+        another = Lasting(KIND, node, ["pairs"])
         kept, before = lasting.all(), freeze(node.pairs)
         for what, key, value in operations:
             change(node, what, key, value)
@@ -102,6 +112,9 @@ def test_what_is_said_makes_a_dict_again_whatever_was_done_to_it(
             apply_all(kept, changed, patches)
             assert freeze(kept["pairs"]) == freeze(node.pairs)
             assert bool(changed or patches) is (freeze(node.pairs) != before)
+            # As in its next life, while a replay goes on with what it has.
+            assert said(changed, patches) == said(*another.changed())
+            another = Lasting(KIND, node, ["pairs"])
             before = freeze(node.pairs)
             kept = copy.deepcopy(kept)
 
@@ -120,6 +133,20 @@ def test_a_key_that_goes_at_once_is_not_the_equal_one_that_comes_after_it(
     node.pairs[then] = "v"
     apply_all(kept, *lasting.changed())
     assert freeze(kept["pairs"]) == freeze(node.pairs)
+
+
+@pytest.mark.parametrize("count", [64, 65])
+def test_a_dict_that_was_large_changes_as_one_that_never_was(count: int):
+    node: Any = Store()
+    lasting = filled(node, count)
+    node.pairs[1] = "v"
+    assert lasting.changed()[1]
+    for number in range(2):
+        del node.pairs[f"k{number}"]
+        assert lasting.changed()[1]
+    again = Lasting(KIND, node, ["pairs"])  # as in the next life of its node
+    node.pairs[True] = "w"  # 1 stays the key
+    assert said(*lasting.changed()) == said(*again.changed())
 
 
 def test_of_a_large_dict_nobody_looks_at_more_than_was_touched(
@@ -166,7 +193,7 @@ def test_a_dict_that_grows_large_is_looked_at_so_from_then_on():
     pairs.update({number: number for number in range(60, 70)})
     patch = before.patch("pairs", pairs)
     assert patch is not None
-    assert type(before.after(pairs, patch)) is DictSnapshot
+    assert type(snapshot_after(before, pairs, patch)) is DictSnapshot
 
 
 def test_keys_that_are_put_again_and_again_take_no_more_room(

@@ -504,3 +504,16 @@ def test_what_nobody_could_find_again_is_written_as_a_whole(way: str):
     changed, patches = lasting.changed()
     assert patches == ()
     assert same(changed, {"pairs": node.pairs, "names": node.names})
+
+
+def test_what_refuses_to_be_compared_is_a_change_where_a_number_was():
+    store = Store(inside={number: [number] for number in range(4)}, nested=[[1], [2]])
+    lasting = Lasting(KIND, store, known=["inside", "nested"])
+    held: Any = store
+    held.inside[1][0], held.nested[0][0] = Time(2.0), Time(3.0)
+    changed, patches = lasting.changed()
+    assert not changed
+    nested, inside = patches
+    assert inside.added[0][1][0].seconds == 2.0
+    assert nested.added[0][0].seconds == 3.0
+    assert lasting.changed() == ({}, ())

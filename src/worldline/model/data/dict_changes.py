@@ -127,13 +127,14 @@ class DictChanges:
     def put_back(self, value: CanonicalDict[Any, Any]) -> None:
         """Let a dict hold again what it was."""
         before = self.before
-        if value is self._value:
+        is_as_before = value is self._value and self.is_sure_of(value)
+        if is_as_before:
             for key in self._touched.keys:
                 if key in before:
                     dict.__setitem__(value, key, before[key])
                 else:
                     dict.pop(value, key, None)
-        if value is not self._value or len(value) != len(before):
+        if not is_as_before or len(value) != len(before):
             dict.clear(value)
             dict.update(value, before)
         self._go_on(value)

@@ -137,7 +137,10 @@ class HeldValues:
                     yield at
             return
         present = list(map(tuple, inside.read(items)))
-        unequal = list(map(ne, present, before))
+        try:
+            unequal = list(map(ne, present, before))
+        except Exception:  # one of a class that refuses to be compared has come
+            unequal = [True] * len(present)
         suspects = list(compress(count(), unequal))
         if not _are_same_objects(present, before, unequal):
             suspects = []

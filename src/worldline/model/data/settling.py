@@ -12,9 +12,11 @@ fields of the live nodes of the direct world.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import attrgetter, is_
+from types import FrameType
 from typing import Any
 
 from worldline.model.data.values import ITSELF, getter, write_fields
@@ -76,8 +78,22 @@ def settled(value: Any) -> Any:
     try:
         return settle(value)
     except RecursionError:
-        # It holds itself, or is nested without end: freezing it will tell.
+        # It holds itself, or is nested without end: freezing it will tell. All is given up
+        # that was begun, or what holds itself in two places would take for ever.
+        if _is_inside(sys._getframe(1)):
+            raise
         return value
+
+
+def _is_inside(frame: FrameType | None) -> bool:
+    """Say whether who asks, by its frame, does so to settle what holds it."""
+    for _ in range(_NEAR):
+        if frame is None:
+            return False
+        if frame.f_code is settled.__code__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def all_settled(values: Iterable[Any]) -> list[Any]:
@@ -155,7 +171,7 @@ def are_records(items: list[Any]) -> bool:
     entries may be long, and is looked at after each event: by functions of C.
     """
     changing: list[Any] = []
-    while True:
+    for _ in range(_FLAT):
         found = {*map(type, items)}
         kinds = found - AS_THEY_ARE
         if len(kinds) != 1:
@@ -169,6 +185,8 @@ def are_records(items: list[Any]) -> bool:
         if kind in _mutable:
             changing += items
         items = list(chain.from_iterable(map(read, items)))
+    else:
+        return False  # perhaps one holds itself
     if kinds:
         return False
     if changing:
@@ -232,6 +250,12 @@ def _names_of(kind: Any) -> tuple[str, ...]:
     _names[kind] = names
     return names
 
+
+_NEAR = 8
+"""Calls between one that settles what holds something and the one that settles that."""
+
+_FLAT = 8
+"""Records inside each other, of which that many are looked at together."""
 
 _names: dict[type, tuple[str, ...]] = {}
 """The fields of the dataclasses that were met so far."""

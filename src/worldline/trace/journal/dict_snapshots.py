@@ -36,7 +36,6 @@ class DictSnapshot:
             return None
         return FieldPatch(path, None, gone, added)
 
-    def after(self, value: CanonicalDict[Any, Any], patch: FieldPatch) -> DictSnapshot:
-        """Return what stands for a value that has come of this one by a patch."""
+    def keep(self, value: CanonicalDict[Any, Any], patch: FieldPatch) -> None:
+        """Stand for a value that has come of this one by a patch."""
         self._changes.keep(value, patch.added, patch.gone)
-        return self

@@ -12,7 +12,7 @@ from worldline.model.fields import Role
 from worldline.model.node import NodeType
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.patches import FieldPatch
-from worldline.trace.journal.snapshots import snapshot
+from worldline.trace.journal.snapshots import snapshot, snapshot_after
 
 _LASTING = (Role.DURABLE, Role.GHOST)
 
@@ -101,7 +101,7 @@ class Lasting:
                 patch = before.patch(field.path, value)
             field.is_known = True
             if patch is not None:
-                field.before = before.after(value, patch)
+                field.before = snapshot_after(before, value, patch)
                 patches = (*patches, patch)
             elif type(value) in ITSELF:  # a number, as most are
                 field.before = changed[field.path] = value

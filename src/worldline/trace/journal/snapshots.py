@@ -38,6 +38,23 @@ def snapshot(value: Any) -> Any:
     return DictSnapshot(value) if can_be_noted(value) else FieldSnapshot(value)
 
 
+def snapshot_after(before: AnySnapshot, value: Any, patch: FieldPatch) -> AnySnapshot:
+    """Return what stands for a value that has come of one before by a patch.
+
+    Its class depends on the value alone: a replay goes on with what it has where its node
+    has looked anew, in another life, and has to be told the same of what changes then.
+    """
+    is_large = type(value) is CanonicalDict and len(value) >= LARGE
+    if type(before) is DictSnapshot and is_large:
+        before.keep(value, patch)
+        return before
+    is_constant = type(before) is DictSnapshot or before.holds_constants
+    if is_constant and not is_large:
+        return FieldSnapshot(value, is_constant=True)
+    fresh: AnySnapshot = snapshot(value)
+    return fresh
+
+
 @final
 class FieldSnapshot:
     """What a value was that may change.
@@ -69,6 +86,11 @@ class FieldSnapshot:
         if self._held is None:
             self._keys = []
             self._frozen = identity(value)
+
+    @property
+    def holds_constants(self) -> bool:
+        """Whether the value was a collection that held nothing that can change."""
+        return self._held is not None and not self._held.can_change
 
     def is_of(self, value: Any) -> bool:
         """Say whether a value is as this one was."""
@@ -138,14 +160,6 @@ class FieldSnapshot:
             if not are_found_again((*gone, *keys)):
                 return None
         return FieldPatch(path, kept, gone, added)
-
-    def after(self, value: Any, patch: FieldPatch) -> AnySnapshot:
-        """Return what stands for a value that has come of this one by a patch."""
-        is_constant = self._held is not None and not self._held.can_change
-        if is_constant and (self._kind is not CanonicalDict or len(value) < LARGE):
-            return FieldSnapshot(value, is_constant=True)
-        fresh: AnySnapshot = snapshot(value)
-        return fresh
 
     def _places(self, value: CanonicalDict[Any, Any]) -> list[int]:
         """Return where each key of a dict stood; -1 for those that have come."""
