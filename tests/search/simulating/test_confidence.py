@@ -144,6 +144,14 @@ def test_where_the_number_of_events_ends_a_run_it_may_be_due_or_not():
     assert wl.simulate(at_once, events=1).at == 1.0
 
 
+@pytest.mark.parametrize("events", [1, 2, 3, None])
+def test_no_number_of_events_ends_a_run_in_the_midst_of_a_moment(events: int | None):
+    at_once = lamp(off(lambda view: 1), times=(1.0, 1.0))
+    report = wl.simulate(at_once, events=events, seconds=5)
+    assert report.verdict is wl.Verdict.UNKNOWN
+    assert report.bound == ("events" if events in (1, 2) else "virtual seconds")
+
+
 def test_a_liveness_property_without_a_confidence_is_not_judged():
     plain = wl.liveness(is_off)
     (row,) = wl.simulate(lamp(plain), seconds=60).properties
