@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import worldline as wl
 from worldline.deploy.weather import LinkConditions, LinkWeather
@@ -29,6 +33,37 @@ def test_without_any_everything_leaves_at_once():
     made = weather()
     assert fates(made) == [CALM] * 200
     assert made.hold(0, 1) == 0.0
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan, math.inf, True, "0.5", None])
+def test_what_is_no_share_is_refused(share: Any):
+    with pytest.raises(wl.UsageError, match=r"loss=.* is not a number from 0 to 1"):
+        LinkConditions(loss=share)
+    with pytest.raises(
+        wl.UsageError, match=r"duplicate=.* is not a number from 0 to 1"
+    ):
+        weather(duplicate=share)
+
+
+@pytest.mark.parametrize("delay", [-1, math.nan, math.inf, True, "2"])
+def test_a_delay_that_multiplies_nothing_is_refused(delay: Any):
+    with pytest.raises(wl.UsageError, match=r"delay=.* is not a number from 0 to 1e"):
+        LinkConditions(delay=delay)
+
+
+def test_the_least_and_the_most_are_taken():
+    assert fates(weather(loss=1, duplicate=1)) == [()] * 200
+    assert fates(weather(loss=0, duplicate=1)) == [(0.0, 0.0)] * 200
+    made = weather(latency=latency_of("constant 1s"))
+    made.conditions = LinkConditions(delay=0)
+    assert (fates(made), made.hold(0, 1)) == ([CALM] * 200, 0.0)
+
+
+def test_a_cut_of_a_node_of_another_system_is_refused():
+    made, (other,) = weather(), ids("other")
+    with pytest.raises(wl.UsageError, match="other cannot be cut from others"):
+        made.conditions = LinkConditions(side=frozenset({A, other}))
+    assert made.conditions == LinkConditions()
 
 
 def test_a_share_is_lost_as_the_seed_draws_it():

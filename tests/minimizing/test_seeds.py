@@ -80,6 +80,61 @@ def test_other_runs_are_drawn_as_the_first_was(
     assert read(report.original).header.seed == report.seed != 3
 
 
+POST = """
+import worldline as wl
+
+A, B = wl.ids("a", "b")
+
+@wl.message
+class Letter:
+    number: int
+
+@wl.node
+class Writer:
+    @wl.call
+    def write(self, ctx, number):
+        ctx.send(B, Letter(number))
+
+@wl.node
+class Reader:
+    last: int = 0
+
+    @wl.on(Letter)
+    def read(self, ctx, src, msg):
+        self.last = msg.number
+
+@wl.safety
+def the_last_has_not_come(view):
+    return view[B].last < 3
+
+def system(letters: int = 1):
+    calls = [wl.invoke(Writer.write, n + 1) for n in range(letters)]
+    return wl.System(
+        {A: Writer(), B: Reader()}, network=wl.datagrams(reordering=False),
+        workload=[wl.script(A, calls)], properties=[the_last_has_not_come], name="post")
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_a_reordering_network_made_is_replayed_by_no_command(
+    count: int, tmp_path: Path
+):
+    file, out, short = (tmp_path / name for name in ("post.py", "run.wl", "short.wl"))
+    file.write_text(POST)
+    parameters = {"letters": "3"}
+    wl.walk(str(file), parameters=parameters, events=200, out=out)
+    found = wl.minimize(out, system=str(file), seeds=count, reorder=True, out=short)
+    (row,) = found.properties
+    assert (found.network, row.replay) == (
+        "reordering",
+        f"wl.replay({str(short)!r}, system=...)",
+    )
+    assert found.final.deliveries == 4
+    kept = wl.minimize(out, system=str(file), seeds=count, out=short)
+    assert kept.properties[0].replay == f"worldline replay {short} {file}"
+    assert wl.replay(short, str(file)).reproduced
+
+
 def test_a_run_that_was_not_drawn_has_no_other_seeds(tmp_path: Path):
     out = tmp_path / "run.wl"
     wl.check("zoo:brokentree", parameters={"bugs": "bt2"}, out=out)

@@ -136,6 +136,22 @@ def test_so_does_every_verb(engine: Literal["native", "python"]):
     assert sorted(left_out(wl.walk(made, walks=5, engine=engine))) == sorted(NAMES)
 
 
+@wl.liveness
+def soon(view: wl.View) -> bool:
+    return view.time < 5
+
+
+@pytest.mark.parametrize("asked", [[arrives, soon], [soon, arrives], [soon]])
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_walks_for_liveness_that_ask_for_several_at_once_leave_it_out(
+    asked: list[wl.Property], engine: Literal["native", "python"]
+):
+    made = system().replace(properties=asked)
+    report = wl.walk(made, events=500, engine=engine)
+    assert report.verdict is wl.Verdict.UNKNOWN
+    assert left_out(report) == ["soon"]
+
+
 def test_faults_are_looked_for_against_the_others():
     found = wl.find_faults(system(2))
     assert sorted(left_out(found)) == sorted(NAMES)

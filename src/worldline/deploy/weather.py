@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from worldline.model.amounts import refuse_other_than_amount
 from worldline.model.data.identity import NodeId
+from worldline.model.errors import UsageError
 from worldline.worlds.chance import Chance
 from worldline.worlds.latency import Latency, LatencyBetween
 
@@ -20,6 +22,8 @@ _LIVES = 2**40
 """Draws that are set aside for each life of a node, so that no two draw the same."""
 
 _AT_ONCE = (0.0,)
+
+_MOST_DELAY = 1e9
 
 
 @final
@@ -35,11 +39,20 @@ class LinkConditions:
         By what latencies are multiplied.
     side
         The nodes that are cut from all others; None if none are.
+
+    Raises
+    ------
+    UsageError
+        If the loss is no share, or the delay no number from 0 on.
     """
 
     loss: float = 0.0
     delay: float = 1.0
     side: frozenset[NodeId] | None = None
+
+    def __post_init__(self) -> None:
+        refuse_other_than_amount(1.0, loss=self.loss)
+        refuse_other_than_amount(_MOST_DELAY, delay=self.delay)
 
 
 _CALM = LinkConditions()
@@ -66,6 +79,12 @@ class LinkWeather:
         Of each message; None for nothing but what the network takes.
     between
         Another latency in its place, which depends on the nodes as well.
+
+    Raises
+    ------
+    UsageError
+        If `duplicate` is no share; so is it where conditions are set that cut a node which
+        the system does not have.
     """
 
     def __init__(
@@ -78,6 +97,7 @@ class LinkWeather:
         latency: Latency | None = None,
         between: LatencyBetween | None = None,
     ) -> None:
+        refuse_other_than_amount(1.0, duplicate=duplicate)
         self._ids = tuple(ids)
         self._index = {node: index for index, node in enumerate(self._ids)}
         self._chance = Chance(seed, self._ids)
@@ -95,6 +115,12 @@ class LinkWeather:
 
     @conditions.setter
     def conditions(self, now: LinkConditions) -> None:
+        for node in now.side or ():
+            if node not in self._index:
+                raise UsageError(
+                    f"{node} cannot be cut from others: it is no node of theirs",
+                    remedy=f"the nodes are {', '.join(map(str, self._ids[:10]))}",
+                )
         self._conditions = now
         self._loss, self._delay = now.loss, now.delay
         side = now.side

@@ -226,8 +226,7 @@ class FailingRuns:
                 if unwritten := why_unwritten(read(folder / f"{number}.wl"), path):
                     notes.append(f"the run of seed {seed}: {unwritten}")
                     path = None
-            origin = self.system.origin
-            target = None if origin is None else origin.target
+            target = run.header.target  # of another network's run there is none
             row = with_file(row, run, file, target)
             for at, one in enumerate(others):
                 assert one.run is not None

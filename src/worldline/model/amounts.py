@@ -85,6 +85,23 @@ def refuse_other_than_seconds(**numbers: Any) -> None:
             )
 
 
+def refuse_other_than_amount(most: float, **numbers: Any) -> None:
+    """Refuse numbers that are not from 0 to `most`.
+
+    Raises
+    ------
+    UsageError
+        For the first of them.
+    """
+    for name, number in numbers.items():
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        if not is_number or not 0 <= number <= most:
+            raise UsageError(
+                f"{name}={short(number)} is not a number from 0 to {most:g}",
+                remedy=f"give a number from 0 to {most:g}, or leave it out",
+            )
+
+
 def rate_of(text: str) -> float | None:
     """Return the bits a second of a text such as ``1Mbit`` or ``500kB``; None if none."""
     match = _RATE.fullmatch(text)

@@ -97,7 +97,7 @@ class Property:
             return Judgement(False, text_of(error) or _asserted(error))
         except BaseException as error:
             if isinstance(error, Timeless) and self.role == "property":
-                error.prop = self.name
+                error.prop = error.prop or self.name  # one of several says which it is
             prop = self.name if self.role == "property" else ""
             refuse_judged(prop, what, self.predicate, error, _REMEDY)
         finally:

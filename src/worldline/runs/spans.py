@@ -132,7 +132,10 @@ class SpanWatch:
         """Note that it is true where it was false when it was looked at last."""
         self._since = self._now()
         # At 1 it may have been due before, but it is not now.
-        if not self._may_be_due or self.is_sure():
+        if not self._may_be_due:
+            return
+        self.is_sure()
+        if self._asked >= 1:
             return
         if self._asked > (self._sure or 0.0):
             self._read_gauges()
@@ -155,8 +158,12 @@ class SpanWatch:
             self._asked, self.unsure = 0.0, self.unsure or error.what
             self._is_known = False
             return False
-        self._is_known = True
-        return self._asked >= 1
+        # One that asks for the time itself may have come true with it.
+        self._is_known = self._asked < 1 or not self._holds_by_now()
+        return self._asked >= 1 and self._is_known
+
+    def _holds_by_now(self) -> bool:
+        return self._prop.answer(self._view or self._world.view) is True
 
     def deadline(self) -> float:
         """Return when the confidence became 1 that is so by now, in seconds.

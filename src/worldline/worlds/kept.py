@@ -54,8 +54,10 @@ def is_same(value: Any, other: Any) -> bool:
     kind = type(value)
     if kind is not type(other):
         return False
-    if kind in ITSELF or kind in _FLAT:
+    if kind in ITSELF or kind is bool:
         return bool(value == other)
+    if kind is float:
+        return bool(value and value == other)  # of two zeros nobody sees the signs
     if kind is tuple:
         return len(value) == len(other) and all(map(is_, value, other))
     if kind is CanonicalFrozenset:
@@ -199,8 +201,6 @@ _COPIES: dict[type, Callable[[Any], Any]] = {
     CanonicalDict: _copied_dict,
 }
 """What copies a collection."""
-
-_FLAT = frozenset({bool, float})
 
 _TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
 """Classes none of whose values equals one of another class."""

@@ -141,9 +141,19 @@ def test_values_of_different_types_are_different(alike: list[Any]):
     assert len({canonical_bytes(item) for item in frozen}) == len(alike)
 
 
-def test_the_two_zeros_are_one_value():
-    assert freeze(0.0) == freeze(-0.0)
-    assert canonical_bytes(freeze(0.0)) == canonical_bytes(freeze(-0.0))
+def _hold(zero: float) -> list[Any]:
+    return [zero, (zero, 1.0), [zero], {zero}, {zero: 1}, {1: zero}, Point(zero, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("below", "above"), [*zip(_hold(-0.0), _hold(0.0), strict=True)]
+)
+def test_the_two_zeros_are_equal_and_told_apart_by_their_signs(below: Any, above: Any):
+    one, other = freeze(below), freeze(above)
+    assert one != other
+    assert canonical_bytes(one) != canonical_bytes(other)
+    assert order_key(one) != order_key(other)
+    assert (repr(thaw(one)), repr(thaw(other))) == (repr(below), repr(above))
 
 
 def test_infinity_is_a_value_and_nan_is_not():

@@ -207,6 +207,12 @@ def test_liveness_is_not_judged_and_refused_by_name(predict: Predict):
         predict(one(below(9), all_is_counted), properties=["all_is_counted"])
 
 
+def test_where_liveness_is_all_that_was_asked_for_nothing_holds(predict: Predict):
+    report = predict(one(all_is_counted))
+    assert (report.verdict, report.bound) == (UNKNOWN, "no property judged")
+    assert any(note.startswith("no property was judged") for note in report.notes)
+
+
 def test_the_usual_faults_may_happen_though_none_is_declared():
     lost = wl.predict(teller())
     assert found(lost)[0][:3] == ("nothing_is_lost", 2, 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.runs.lamp import is_off, lamp, off, since_five, since_twenty
+from tests.runs.lamp import LAMP, is_off, lamp, off, since_five, since_twenty
 
 import worldline as wl
 
@@ -142,6 +142,40 @@ def test_where_the_number_of_events_ends_a_run_it_may_be_due_or_not():
     assert wl.simulate(lamp(), events=3).verdict is wl.Verdict.UNKNOWN
     at_once = lamp(off(lambda view: 1))
     assert wl.simulate(at_once, events=1).at == 1.0
+
+
+@pytest.mark.parametrize("events", [1, 2, 3, None])
+def test_no_number_of_events_ends_a_run_in_the_midst_of_a_moment(events: int | None):
+    at_once = lamp(off(lambda view: 1), times=(1.0, 1.0))
+    report = wl.simulate(at_once, events=events, seconds=5)
+    assert report.verdict is wl.Verdict.UNKNOWN
+    assert report.bound == ("events" if events in (1, 2) else "virtual seconds")
+
+
+def burns_or_it_is_late(view: wl.View) -> bool:
+    is_on: bool = view[LAMP].is_on
+    return is_on or view.time > 4
+
+
+@pytest.mark.parametrize(("times", "at"), [((1.0, 10.0), None), ((1.0, 2.0, 3.5), 3.0)])
+def test_what_comes_true_with_the_time_is_not_due(
+    times: tuple[float, ...], at: float | None
+):
+    """Off at first and sure at 5, when it is late; or off from 2 on, and sure at 3."""
+
+    def sure(view: wl.View) -> float:
+        return 1.0 if view.time >= (3.0 if at else 5.0) else 0.0
+
+    declared = wl.liveness(confidence=sure)(burns_or_it_is_late)
+    system = lamp(declared, times=times if at else (20.0,))
+    found = wl.simulate(system, seconds=30)
+    assert found.at == at
+    if at:
+        assert found.violated is not None
+        assert found.violated.trace is not None
+        assert wl.replay(found.violated.trace, system).reproduced
+    else:
+        assert found.verdict is wl.Verdict.UNKNOWN
 
 
 def test_a_liveness_property_without_a_confidence_is_not_judged():

@@ -479,6 +479,19 @@ def test_another_time_is_a_change_wherever_it_is(held: Any):
     assert set(changed) | {patch.path for patch in patches} == {"last"}
 
 
+@pytest.mark.parametrize("name", sorted({*HOLDERS} - {"duration"}))
+def test_a_zero_with_the_other_sign_is_a_change_wherever_it_is(name: str):
+    node: Any = Store()
+    held = HOLDERS[name]
+    node.last = held(0.0)
+    lasting = Lasting(KIND, node, ["last"])
+    node.last = held(0.0)
+    assert lasting.changed() == ({}, ())
+    node.last = held(-0.0)
+    changed, patches = lasting.changed()
+    assert set(changed) | {patch.path for patch in patches} == {"last"}
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Alone:
     """A record that is equal to no other, not even to what is read of it again."""

@@ -154,7 +154,7 @@ class Nodewise:
             ends += range(round_ + 1, self._scope.eot + 1)
         sent = self._turns.boot[index] if round_ == 1 else ()
         if self._turns.loses:
-            sent = _silenced(sent, set())
+            sent = _silenced(sent, {index})
         for until in ends:
             crash_status = DOWN, until or 0
             lying = self._lie(index, core, crash_status, incoming, sent)
@@ -181,7 +181,7 @@ class Nodewise:
                 crash = Crash(
                     round_, names[index], until, tuple(names[i] for i in some)
                 )
-                left = _silenced(out, set(some))
+                left = _silenced(out, {index, *some})
                 lying = self._lie(index, after, (DOWN, until or 0), (), left)
                 yield lying, (*self._losses(index, lost), crash)
 

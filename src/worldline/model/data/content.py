@@ -54,6 +54,10 @@ Classes of mailboxes are declared so where they are defined.
 """
 
 FALSE, TRUE = (BOOL, 0), (BOOL, 1)
+
+BELOW_ZERO = (FLOAT, -0.0, "-")
+"""The zero with a sign: Python says that it equals 0.0, and a handler can tell them apart."""
+
 _RANK_NONE, _RANK_INT, _RANK_STR, _RANK_BYTES, _RANK_NODE, _RANK_RECORD = (
     0,
     2,
@@ -75,7 +79,7 @@ def order_key(frozen: Frozen) -> tuple[Any, ...]:
         tag, rest = frozen[0], frozen[1:]
         if type(tag) is Tag:
             if tag is BOOL or tag is FLOAT:
-                return (tag.rank, rest[0])
+                return (tag.rank, *rest)
             if tag is ENUM:
                 return (tag.rank, _class_name(rest[0]), _position(*rest))
             return (tag.rank, *map(order_key, rest))

@@ -20,6 +20,7 @@ from operator import attrgetter
 from typing import Any
 
 from worldline.model.data.content import (
+    BELOW_ZERO,
     BOOL,
     DICT,
     DURATION,
@@ -294,7 +295,9 @@ def freeze_field(cls: type, values: dict[str, Any], name: str) -> Frozen:
 def _freeze_float(value: float) -> Frozen:
     if math.isnan(value):
         raise Unfreezable(value)
-    return (FLOAT, value + 0.0)
+    if not value and math.copysign(1.0, value) < 0:
+        return BELOW_ZERO
+    return (FLOAT, value)
 
 
 def freeze_set(tag: Tag, values: Iterable[Any]) -> Frozen:

@@ -11,6 +11,7 @@ from worldline.model.events import Choices, Event
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.verdicts import Verdict, combine
 from worldline.runs.report import PropertyReport
+from worldline.runs.timeless import NONE_JUDGED
 from worldline.search.absence import decided, of_absent, with_unseen
 from worldline.search.assumptions import (
     are_down,
@@ -99,6 +100,8 @@ class PredictionReporter:
             verdict = Verdict.UNKNOWN if verdict is Verdict.HOLDS else verdict
         elif verdict is Verdict.UNKNOWN and statistics.pruned:
             bound = bound or "assumed"
+        if verdict is Verdict.HOLDS and rows and not _judged(rows):
+            verdict, bound = Verdict.UNKNOWN, NONE_JUDGED
         premises, notes = self._words(verdict, rows)
         return PredictReport(
             system=self._query.system.name,
@@ -195,7 +198,7 @@ class PredictionReporter:
             notes.append(of_absent(query, search))
         notes += [*query.staged.all_notes, *query.notes]
         notes += assumed_away(query, search)
-        notes += unjudged(query.system, rows)
+        notes += unjudged(query.system, _judged(rows))
         if search.bound == "fingerprints":
             notes.append(
                 "two states have the same fingerprint: predict with another bound"
@@ -203,6 +206,10 @@ class PredictionReporter:
         if search.bound == "memory":
             notes.append(search.meter.spent_words())
         return premises, tuple(notes)
+
+
+def _judged(rows: list[PropertyReport]) -> list[PropertyReport]:
+    return [row for row in rows if row.verdict is not Verdict.NOT_SEARCHED]
 
 
 def _schedule_of(hit: Hit) -> tuple[tuple[Event, Choices], ...]:

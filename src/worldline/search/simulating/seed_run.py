@@ -170,7 +170,7 @@ class JudgedRun:
                 if not stands and self._at_once and self._violates():
                     return
             if done == last:
-                tally.bound = None if self._is_due(self._followed) else "events"
+                tally.bound = None if self._is_due_at_end() else "events"
                 return
             if not count % _LOOK:
                 self._pause()
@@ -244,6 +244,14 @@ class JudgedRun:
             timed, series = simulation.timed_step(lamport), simulation.world.series
             view = self._standing.view
             fold(gauges, self._instruments, timed, view, series, number=step)
+
+    def _is_due_at_end(self) -> bool:
+        """Say whether something is due where the run ends with its last event.
+
+        Nobody asks in the midst of a moment: what else happens in it may change the state.
+        """
+        is_over = self.simulation.planned(self.simulation.now) is None
+        return is_over and self._is_due(self._followed)
 
     def _is_due(self, watches: list[SpanWatch]) -> bool:
         """Say whether something is due by now that was false when it was asked last."""
