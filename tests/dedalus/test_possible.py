@@ -28,7 +28,7 @@ def whatever_holds_may_hold(data: st.DataObject) -> None:
         assert rows is None or row in list(rows)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.data())
 def test_whatever_holds_in_a_run_may_hold(data: st.DataObject):
     whatever_holds_may_hold(data)

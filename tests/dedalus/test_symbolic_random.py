@@ -58,7 +58,7 @@ def agrees(text: str, scope: Scope) -> None:
 
 
 @pytest.mark.slow
-@examples(12)
+@examples(6)
 @given(programs(), small_scopes())
 def test_the_solver_finds_what_running_everything_finds(text: str, scope: Scope):
     agrees(text, scope)
@@ -136,7 +136,7 @@ def means_the_same(program: CheckedProgram, scope: Scope, faults: FaultSet) -> N
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(15)
 @given(programs(), small_scopes(), st.data())
 def test_every_fact_of_every_round_is_derived_as_in_a_run(
     text: str, scope: Scope, data: st.DataObject
@@ -156,7 +156,7 @@ def test_every_fact_of_every_round_is_derived_as_in_a_run_many_times(
 
 
 @pytest.mark.slow
-@examples(20)
+@examples(10)
 @given(programs(THREE), scopes(delay=1), st.data())
 def test_larger_programs_mean_the_same(text: str, scope: Scope, data: st.DataObject):
     means_the_same(checked(text, THREE), scope, data.draw(fault_sets(scope)))

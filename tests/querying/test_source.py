@@ -60,7 +60,7 @@ def test_what_every_verb_refuses_is_refused_with_the_same_words(
     strict: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(looking, "_STRICT_LINES", strict)
-    assert refused_alike(25, strict, tmp_path) > 5
+    assert refused_alike(15, strict, tmp_path) > 3
 
 
 def test_where_few_lines_are_read_strictly_they_are_refused_with_the_same_words(

@@ -197,7 +197,7 @@ def test_a_search_sees_what_one_after_the_run_sees(name: str):
     )
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(plans, st.integers(0, 99), st.integers(0, 8))
 def test_whatever_is_found_from_a_state_replays(plan: Plan, seed: int, cut: int):
     check_found(plan, seed, cut)

@@ -36,7 +36,7 @@ from worldline.worlds.direct import DirectWorld
 from worldline.zoo import abd, paxos, randtree
 
 UNKNOWN = wl.Verdict.UNKNOWN
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def spelt(record: StateRecord) -> StateRecord:

@@ -108,8 +108,8 @@ def test_a_mailbox_that_no_longer_fills_is_not_named(engine: Engine) -> None:
 
 
 def test_a_field_that_is_filled_at_once_is_not_named() -> None:
-    for limit in range(5):
-        for depth in range(2, 30, 3):
+    for limit in range(0, 5, 2):
+        for depth in range(2, 30, 6):
             assert said(counting(limit), "python", max_depth=depth) == []
 
 

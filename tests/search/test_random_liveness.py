@@ -104,14 +104,14 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_verdicts_agree_with_the_oracle(tmp_path: Path) -> None:
-    for expected in small(15, largest=25):
+    for expected in small(8, largest=25):
         assert not differences(expected, tmp_path)
 
 
 def test_verdicts_are_the_same_where_another_network_has_nothing_to_carry(
     tmp_path: Path,
 ) -> None:
-    for expected in small(15, largest=25):
+    for expected in small(5, largest=25):
         plan = expected.plan
         beside = wl.networks({Word: plan.network}, otherwise=wl.datagrams())
         mixed = replace(expected, plan=replace(plan, network=beside))

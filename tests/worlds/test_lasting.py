@@ -9,6 +9,7 @@ import weakref
 import pytest
 
 from worldline.engine.room import give_back
+from worldline.worlds import lasting as lasting_module
 from worldline.worlds.lasting import lasting, made_to_last
 
 
@@ -32,15 +33,41 @@ def test_what_was_there_before_is_not_collected_meanwhile_but_what_came_is():
     assert gc.get_freeze_count() == 0
 
 
-def test_what_one_run_has_left_does_not_last_in_all_that_follow():
+def test_what_one_run_has_left_does_not_last_in_all_that_follow(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(lasting_module, "_MANY", 20_000)
+    monkeypatch.setattr(lasting_module, "_LEFT", 10**9)
     seen = []
-    for _ in range(12):
+    for _ in range(8):
         large = Knot()
-        large.held = [[] for _ in range(50_000)]
+        large.held = [[] for _ in range(10_000)]
         with lasting():
             seen.append(weakref.ref(large))
             del large
     assert sum(knot() is not None for knot in seen) < 6
+
+
+@pytest.mark.parametrize(
+    ("before", "left", "is_much"),
+    [
+        (10_000, 90_000, False),
+        (10_000, 110_000, True),
+        (1_000_000, 240_000, False),
+        (1_000_000, 260_000, True),
+    ],
+)
+def test_much_is_a_share_of_what_there_is(
+    before: int, left: int, is_much: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """Else a large process would look at all of it whenever a little came."""
+    collected: list[None] = []
+    monkeypatch.setattr(lasting_module, "_begun", lasting_module._Blocks(before))
+    monkeypatch.setattr(sys, "getallocatedblocks", lambda: before + left)
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(None))
+    with lasting():
+        pass
+    assert bool(collected) is is_much
 
 
 def test_what_somebody_else_has_frozen_stays_so():

@@ -117,7 +117,7 @@ def compare_many(build: Callable[[], wl.System], count: int, steps: int) -> None
 def test_all_worlds_run_random_schedules_of_the_zoo_alike(
     build: Callable[[], wl.System],
 ):
-    compare_many(build, count=12, steps=12)
+    compare_many(build, count=6, steps=12)
 
 
 @pytest.mark.nightly
@@ -131,7 +131,7 @@ def test_all_worlds_run_many_schedules_of_the_zoo_alike(
 @pytest.mark.slow
 @pytest.mark.parametrize("build", share(SYSTEMS, every=3, first=1))
 def test_all_worlds_run_random_schedules_alike(build: Callable[[], wl.System]):
-    compare_many(build, count=20, steps=15)
+    compare_many(build, count=10, steps=15)
 
 
 @pytest.mark.nightly

@@ -83,7 +83,7 @@ runs = given(st.sampled_from(sorted(VARIANTS)), st.randoms(use_true_random=False
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @runs
 def test_answers_are_those_that_asking_anew_gives(name: str, rng: random.Random):
     check_answers(name, rng)

@@ -101,7 +101,7 @@ def frozen_between(script: list[tuple[int, int]]) -> Any:
     return frozen
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(SCRIPTS, st.integers())
 def test_a_node_that_lives_on_is_as_if_it_were_frozen(
     script: list[tuple[int, int]], seed: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -61,9 +62,14 @@ def arriving(seconds: int) -> list[Counter[type]]:
     return arrived
 
 
+@functools.cache
+def in_the_livelock():
+    return simulated(SMALL, "wids1", seed=LIVELOCK, seconds=60)
+
+
 @pytest.mark.slow
 def test_one_lock_and_two_clients_are_enough_for_the_livelock():
-    report, queue = simulated(SMALL, "wids1", seed=LIVELOCK, seconds=60)
+    report, queue = in_the_livelock()
     report.expect_violated("pending_queue_is_empty")
     assert report.events == 753
     assert report.at == pytest.approx(20.806, abs=0.001)
@@ -119,7 +125,7 @@ def test_a_run_that_is_stuck_meets_its_deadline():
 
 @pytest.mark.slow
 def test_the_gauges_are_those_of_figure_5():
-    report, queue = simulated(SMALL, "wids1", seed=LIVELOCK, seconds=60)
+    report, queue = in_the_livelock()
     size, changed = 0, 0.0
     for simulation, _ in happening(SMALL, "wids1", seed=LIVELOCK, seconds=report.at):
         pending = len(simulation.world.nodes[0].pending)
@@ -173,7 +179,7 @@ def test_no_schedule_breaks_the_locks(bugs: tuple[str, ...]):
     assert report.states == (315 if "wids1" in bugs else 305)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_oracle_finds_as_many_states():
     counts = explore(Oracle(lockserver.system(**TINY)))
     assert (counts.distinct, counts.generated, counts.depth) == (305, 2_569, 16)

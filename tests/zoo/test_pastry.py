@@ -227,7 +227,7 @@ def test_bugs_are_found_in_small_spaces_and_fixes_are_not_accused(bug: str):
     assert walk((), parameters, **options).verdict is wl.Verdict.UNKNOWN
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_critical_transition_of_pastry_4_is_the_leafset_with_who_is_gone():
     report = walk(
         ("pastry-4",),

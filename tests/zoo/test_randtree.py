@@ -94,7 +94,7 @@ def test_each_endless_search_for_a_peer_is_found(
 ):
     # What never ends is found with less patience, too.
     monkeypatch.setattr(divergence, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(divergence, "LINE_BUDGET", 50_000)
+    monkeypatch.setattr(divergence, "LINE_BUDGET", 20_000)
     report = search(bug)
     assert violated(report) == ["divergence"]
     assert report.expect_violated("divergence").steps == DIVERGENT[bug]
@@ -119,7 +119,7 @@ def test_every_bug_with_a_command_is_tested():
 @pytest.mark.parametrize("start", share(["", *STARTS], every=3))
 def test_the_fixed_protocol_survives_every_fault(start: str):
     system = randtree.system(start=start, **EVERY_FAULT)
-    report = wl.check(system, max_states=20_000, traces=False)
+    report = wl.check(system, max_states=10_000, traces=False)
     assert report.verdict is wl.Verdict.UNKNOWN
 
 
@@ -127,7 +127,7 @@ def test_the_fixed_protocol_survives_every_fault(start: str):
 @pytest.mark.parametrize("contacts", ["first", "ring", "all"])
 def test_the_fixed_protocol_survives_every_fault_in_a_chain(contacts: Any):
     system = randtree.system(max_children=1, contacts=contacts, **EVERY_FAULT)
-    report = wl.check(system, max_states=20_000, traces=False)
+    report = wl.check(system, max_states=10_000, traces=False)
     assert report.verdict is wl.Verdict.UNKNOWN
 
 

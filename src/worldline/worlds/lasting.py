@@ -65,7 +65,7 @@ def lasting() -> Iterator[Callable[[], None]]:
 def _collect_what_is_left() -> None:
     """Collect what earlier runs have left, once it may be much: else it would last too."""
     blocks, before = sys.getallocatedblocks(), _begun.blocks
-    if before and blocks > before + _MANY:
+    if before and blocks > before + max(_MANY, before // _LEFT):
         gc.collect()
         _begun.blocks = sys.getallocatedblocks()
     else:
@@ -77,6 +77,9 @@ _BLOCKS = 4
 
 _MANY = 100_000
 """Blocks that are too many for usual pages: about 10 MiB."""
+
+_LEFT = 4
+"""Of so many blocks one more is not yet much: to collect takes as long as there are blocks."""
 
 
 class _Blocks:

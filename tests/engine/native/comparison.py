@@ -29,7 +29,7 @@ def runs(report: wl.Report) -> list[Any]:
 
 
 def compare(
-    build: Callable[[], wl.System], threads: tuple[int, ...] = (1, 2, 3), **options: Any
+    build: Callable[[], wl.System], threads: tuple[int, ...] = (1, 3), **options: Any
 ) -> None:
     """Check a system with both engines, and the kernel on several threads."""
     python = wl.check(build(), engine="python", **options)

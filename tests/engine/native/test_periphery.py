@@ -138,7 +138,7 @@ def compare_random(plan: Plan, depth: int) -> None:
 
 @pytest.mark.slow
 @given(plans, st.integers(1, 5))
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 def test_peripheries_of_random_systems_are_alike(plan: Plan, depth: int) -> None:
     compare_random(plan, depth)
 

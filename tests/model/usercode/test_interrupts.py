@@ -244,7 +244,9 @@ def test_ctrl_c_while_all_garbage_is_collected_is_raised_once_that_is_over():
 
     def collect() -> None:
         gc.collect()
-        time.sleep(10)
+        # Not at once: a signal that comes just before that would not end it.
+        for _ in range(1_000):
+            time.sleep(0.01)
 
     gc.callbacks.append(collecting)
     signal.signal(signal.SIGINT, interrupts.press)

@@ -320,7 +320,7 @@ def changed(data: bytes, how: str, at: int, what: Any) -> bytes:
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(CHANGES, min_size=1, max_size=3), st.booleans())
 def test_whatever_is_done_to_a_segment_no_turn_is_read_that_was_not_written(
     tmp_path_factory: pytest.TempPathFactory, changes: list[Any], followed: bool

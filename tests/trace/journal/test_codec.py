@@ -224,7 +224,7 @@ def test_what_is_no_frame_is_malformed(data: bytes) -> None:
         CODEC.frame(data)
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(TYPED, st.data())
 def test_a_frame_that_was_changed_is_a_frame_or_malformed(
     message: Typed, data: st.DataObject

@@ -16,6 +16,8 @@ _OURS = str(Path(__file__).resolve().parents[2])
 _LIKE_USERS = str(Path(_OURS) / "zoo")
 """Systems that come along: written as a user's are, and treated so."""
 
+_PYTHON = sysconfig.get_path("stdlib")
+
 _COMMAND = getattr(sys.modules["__main__"], "__file__", None) or ""
 """The script that began the process, which is no code of the user's if it is the command."""
 
@@ -31,7 +33,7 @@ def is_users(filename: str) -> bool:
         return filename.startswith(_LIKE_USERS)
     if _command.IS_COMMAND and filename == _COMMAND:
         return False
-    return not filename.startswith(("<", sysconfig.get_path("stdlib")))
+    return not filename.startswith(("<", _PYTHON))
 
 
 def place_of(error: BaseException) -> str:

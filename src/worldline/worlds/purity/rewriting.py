@@ -32,7 +32,8 @@ from worldline.worlds.purity.scramble import (
 _SET, _ANY = "__worldline_set__", "__worldline_any__"
 _INJECTED = {**STAND_INS, _SET: ScrambledSet, _ANY: scrambled}
 _OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
-_MAKING = frozenset({"BUILD_SET", "SET_ADD", "SET_UPDATE"})
+_MAKING = frozenset(dis.opmap[it] for it in ("BUILD_SET", "SET_ADD", "SET_UPDATE"))
+_OPERATION = dis.opmap["BINARY_OP"]
 _NAMES = frozenset(STAND_INS)
 _PYTEST = "@pytest_ar"
 _VIEWS = frozenset({"keys", "items"})
@@ -129,16 +130,17 @@ def touches_order(function: FunctionType) -> bool:
 def _makes_a_set(code: CodeType) -> bool:
     if _NAMES.intersection(code.co_names):
         return True
-    done = list(dis.get_instructions(code))
-    making = {instruction.opname for instruction in done}
-    if making & _MAKING:
+    operations = set(code.co_code[::2])  # each has two bytes; the other is its argument
+    if operations & _MAKING:
         return True
-    if "BINARY_OP" in making and _VIEWS.intersection(code.co_names):
+    if _OPERATION in operations and _VIEWS.intersection(code.co_names):
         return True
+    if not any(isinstance(constant, frozenset) for constant in code.co_consts):
+        return False
     # A display of constants is one itself; to ask what is in it needs no order.
     return any(
         isinstance(one.argval, frozenset) and then.opname != "CONTAINS_OP"
-        for one, then in itertools.pairwise(done)
+        for one, then in itertools.pairwise(dis.get_instructions(code))
     )
 
 
