@@ -366,6 +366,38 @@ def test_losses_are_named_where_crashes_are_excluded():
 
 
 @pytest.mark.parametrize(
+    ("target", "parameters", "engine"),
+    [
+        ("zoo:retry-deliv", None, None),
+        ("zoo:retry-deliv", None, "ldfi"),
+        ("zoo:broadcast", {"variant": "retry"}, None),
+    ],
+)
+@pytest.mark.parametrize(("eff", "losses"), [(3, None), (4, 3)])
+def test_a_frontier_goes_as_far_as_what_was_asked_for(
+    target: str,
+    parameters: dict[str, str | int | float] | None,
+    engine: str | None,
+    eff: int,
+    losses: int | None,
+):
+    """Who says it in each round is not heard if that is lost in each, until the end."""
+    report = wl.find_faults(
+        target,
+        parameters=parameters,
+        eot=4,
+        eff=eff,
+        crashes=0,
+        engine=engine,
+        frontier=True,
+        traces=False,
+    )
+    (point,) = report.frontier
+    assert (point.losses, point.exact) == (losses, True)
+    assert (report.verdict is wl.Verdict.VIOLATED) is (losses is not None)
+
+
+@pytest.mark.parametrize(
     ("wrong", "said"),
     [
         ({"negation": "maybe"}, "use 'conservative' or 'ignore'"),

@@ -193,7 +193,7 @@ def edges(
             bound="falsifiers",
         )
 
-    return frontier(decide, eot=eot, crashes=crashes)
+    return frontier(decide, last=max(eot - 1, 0), crashes=crashes)
 
 
 @pytest.mark.parametrize("cap", [None, 1, 2])

@@ -258,7 +258,7 @@ def _frontier(
     target: Target, question: FaultQuery, scope: Scope
 ) -> tuple[FrontierPoint, ...]:
     if question.options.engine in (None, target.engine):
-        widest = replace(scope, eff=scope.eot - 1)
+        widest = replace(scope, eff=max(scope.eot - 1, scope.eff))
         if (edges := target.frontier(widest, question.budget)) is not None:
             return tuple(edges)
 
@@ -266,7 +266,8 @@ def _frontier(
         tried = replace(scope, eff=eff, crashes=crashes)
         return decide(target, tried, replace(question, every=True))
 
-    return tuple(frontier(decided, eot=scope.eot, crashes=scope.crashes))
+    last = max(scope.eot - 1, scope.eff)
+    return tuple(frontier(decided, last=last, crashes=scope.crashes))
 
 
 def _hardening(

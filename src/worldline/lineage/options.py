@@ -142,7 +142,8 @@ class FaultOptions(SystemOptions):
     )
     frontier: bool = option(
         False,
-        "for each number of crashes, find the fewest losses that break it",
+        "for each number of crashes, find the fewest losses that break it, with an EFF up "
+        "to EOT - 1, or up to --eff if that is more",
         Switch(),
     )
     harden: bool = option(

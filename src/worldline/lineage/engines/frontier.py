@@ -11,7 +11,7 @@ from worldline.model.verdicts import Verdict
 
 
 def frontier(
-    decide: Callable[[int, int], SearchResult], *, eot: int, crashes: int
+    decide: Callable[[int, int], SearchResult], *, last: int, crashes: int
 ) -> list[FrontierPoint]:
     """Find, for each number of crashes, the fewest losses that break a system.
 
@@ -20,8 +20,8 @@ def frontier(
     decide
         Decides the scope with an EFF and a number of crashes, and returns all falsifiers
         from which nothing can be left out.
-    eot, crashes
-        The end of time, and the most crashes.
+    last, crashes
+        The largest EFF, and the most crashes.
 
     Notes
     -----
@@ -30,7 +30,6 @@ def frontier(
     falsifiers was withheld. If some were, or it was not finished, smaller scopes are
     decided, by EFF, while fewer losses than found are possible.
     """
-    last = max(eot - 1, 0)
     whole = decide(last, crashes)
     if whole.bound is None:
         return [
