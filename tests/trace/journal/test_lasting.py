@@ -530,3 +530,32 @@ def test_what_refuses_to_be_compared_is_a_change_where_a_number_was():
     assert inside.added[0][1][0].seconds == 2.0
     assert nested.added[0][0].seconds == 3.0
     assert lasting.changed() == ({}, ())
+
+
+ZEROS: dict[str, Any] = {
+    "in a list": lambda zero: {"entries": [1.0, zero, 2.0]},
+    "in a list of lists": lambda zero: {"entries": [[1.0], [zero], [2.0]]},
+    "in a list of tuples": lambda zero: {"entries": [(1.0,), (zero, 1), (2.0,)]},
+    "in a dict": lambda zero: {"pairs": {"a": zero, "b": 1.0}},
+    "in a large dict": lambda zero: {"pairs": {f"k{n}": zero for n in range(99)}},
+    "in a record": lambda zero: {"inside": {1: Mutable(zero), 2: Mutable(1.0)}},
+    "alone": lambda zero: {"last": zero},
+    "in a tuple": lambda zero: {"last": (1, zero)},
+    "in a set": lambda zero: {"names": {zero}},
+    "as a key": lambda zero: {"pairs": {zero: 1, "b": 2}},
+}
+
+
+@pytest.mark.parametrize("where", ZEROS)
+def test_a_zero_comes_back_with_its_sign(where: str):
+    store = Store(**ZEROS[where](0.0))
+    lasting = Lasting(KIND, store, known=[*ZEROS[where](0.0)])
+    kept = lasting.all()
+    for zero in (-0.0, 0.0):
+        for name, value in ZEROS[where](zero).items():
+            setattr(store, name, value)
+        apply_all(kept, *lasting.changed())
+        assert {name: repr(kept[name]) for name in kept} == {
+            name: repr(store.__dict__[name]) for name in kept
+        }
+        assert lasting.changed() == ({}, ())
