@@ -20,6 +20,7 @@ import worldline as wl
 from worldline.runs.recording.recorded import ReplayedRecording
 from worldline.runs.recording.replay import replay_recording
 from worldline.trace.journal.codec import Codec
+from worldline.trace.journal.patches import MembersPatch
 from worldline.trace.journal.reading import Incarnation, nodes_of, read_node
 from worldline.trace.journal.records import (
     CalledRecord,
@@ -192,7 +193,7 @@ def test_a_change_that_was_written_otherwise_is_noticed(
         if not isinstance(record, DeltaRecord):
             return None
         for number, patch in enumerate(record.patches):
-            if patch.path == "pairs" and patch.added:
+            if isinstance(patch, MembersPatch) and patch.added:
                 (key, text), *more = patch.added
                 if where == "added":
                     other = patch._replace(added=((key, text + b"y"), *more))

@@ -18,7 +18,7 @@ from worldline.model.data.values import freeze
 from worldline.model.node import node_type
 from worldline.trace.journal.dict_snapshots import DictSnapshot
 from worldline.trace.journal.lasting import Lasting
-from worldline.trace.journal.patches import FieldPatch, apply_all
+from worldline.trace.journal.patches import FieldPatch, MembersPatch, apply_all
 from worldline.trace.journal.snapshots import FieldSnapshot, snapshot, snapshot_after
 from worldline.worlds.flat_copies import refill
 
@@ -79,10 +79,10 @@ def change(node: Any, what: str, key: Any, value: Any) -> None:
 
 def said(changed: dict[str, Any], patches: tuple[FieldPatch, ...]) -> Any:
     """Return what is said of a change, in no order."""
-    many = [
-        (each.path, {*map(freeze, each.gone)}, {*map(freeze, each.added)})
-        for each in patches
-    ]
+    many = []
+    for each in patches:
+        assert isinstance(each, MembersPatch)
+        many.append((each.path, {*map(freeze, each.gone)}, {*map(freeze, each.added)}))
     return [*changed], many
 
 
@@ -167,7 +167,7 @@ def test_of_a_large_dict_nobody_looks_at_more_than_was_touched(
     node.pairs["k7"] = 8
     node.pairs["new"] = 9
     added = (("k7", 8), ("new", 9))
-    assert lasting.changed() == ({}, (FieldPatch("pairs", None, (), added),))
+    assert lasting.changed() == ({}, (MembersPatch("pairs", (), added),))
     assert set(compared) == {5, 8, 9}
 
 
@@ -175,7 +175,7 @@ def test_another_dict_in_its_place_is_watched_from_then_on():
     node: Any = Store()
     lasting = filled(node, 1_000)
     node.pairs = {**node.pairs, "k5": 6}
-    patch = FieldPatch("pairs", None, (), (("k5", 6),))
+    patch = MembersPatch("pairs", (), (("k5", 6),))
     assert lasting.changed() == ({}, (patch,))
     node.pairs["k6"] = 7
     node.pairs = dict(node.pairs)

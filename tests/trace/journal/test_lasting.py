@@ -17,7 +17,13 @@ from worldline.model.data.values import freeze
 from worldline.model.node import node_type
 from worldline.trace.journal.codec import Codec
 from worldline.trace.journal.lasting import Lasting, put
-from worldline.trace.journal.patches import FieldPatch, apply, apply_all
+from worldline.trace.journal.patches import (
+    FieldPatch,
+    ListPatch,
+    MembersPatch,
+    apply,
+    apply_all,
+)
 from worldline.trace.journal.records import DeltaRecord, read, spell
 from worldline.trace.json_checks import Malformed
 
@@ -175,7 +181,7 @@ def test_of_a_large_dict_only_what_has_changed_is_written():
     del node.pairs["k7"]
     assert lasting.changed() == (
         {},
-        (FieldPatch("pairs", None, ("k7",), (("k5", b"w"),)),),
+        (MembersPatch("pairs", ("k7",), (("k5", b"w"),)),),
     )
 
 
@@ -186,7 +192,7 @@ def test_of_a_list_that_grows_only_what_has_come_is_written():
     node.entries.append(Entry(2, "new"))
     assert lasting.changed() == (
         {},
-        (FieldPatch("entries", 100, (), (Entry(2, "new"),)),),
+        (ListPatch("entries", 100, 0, (Entry(2, "new"),)),),
     )
 
 
@@ -200,7 +206,7 @@ def test_what_no_journal_has_is_written_as_a_whole():
     assert len(changed["names"]) == 101
     assert patches == ()
     node.names.discard("new")
-    assert lasting.changed() == ({}, (FieldPatch("names", None, ("new",), ()),))
+    assert lasting.changed() == ({}, (MembersPatch("names", ("new",), ()),))
 
 
 def test_true_in_the_place_of_1_is_a_change():
@@ -239,7 +245,7 @@ def test_what_was_taken_out_and_put_in_again_is_no_change():
     node.pairs[again] = node.pairs.pop("k7")
     changed, patches = lasting.changed()
     assert changed == {}
-    assert all((patch.gone, patch.added) == ((), ()) for patch in patches)
+    assert all(patch == MembersPatch(patch.path, (), ()) for patch in patches)
 
 
 LARGE = {
@@ -261,7 +267,7 @@ def test_of_a_large_dict_of_what_can_change_only_what_has_changed_is_written(mak
     again = make(5)
     grow(again, "new")
     changed, patches = lasting.changed()
-    wanted = FieldPatch("inside", None, (7,), ((5, again), (200, make(200))))
+    wanted = MembersPatch("inside", (7,), ((5, again), (200, make(200))))
     assert same((changed, tuple(map(tuple, patches))), ({}, (tuple(wanted),)))
     grow(node.inside[5], "later")  # of what was said before this is no part
     assert same(tuple(patches[0]), tuple(wanted))
@@ -325,9 +331,9 @@ def test_what_changes_inside_of_a_list_is_a_change():
     node.nested = [[1], [2]]
     lasting = Lasting(KIND, node, ["nested"])
     node.nested[1].append(3)
-    assert lasting.changed() == ({}, (FieldPatch("nested", 1, (), ([2, 3],)),))
+    assert lasting.changed() == ({}, (ListPatch("nested", 1, 0, ([2, 3],)),))
     node.nested[0].append(4)
-    assert lasting.changed() == ({}, (FieldPatch("nested", 0, (1,), ([1, 4],)),))
+    assert lasting.changed() == ({}, (ListPatch("nested", 0, 1, ([1, 4],)),))
     assert lasting.changed() == ({}, ())
 
 
@@ -342,15 +348,15 @@ def test_of_a_list_that_changes_anywhere_both_ends_are_kept():
         return patch
 
     node.entries.pop(0)
-    assert patched() == FieldPatch("entries", 0, (99,), ())
+    assert patched() == ListPatch("entries", 0, 99, ())
     node.entries[40] = "new"
-    assert patched() == FieldPatch("entries", 40, (58,), ("new",))
+    assert patched() == ListPatch("entries", 40, 58, ("new",))
     node.entries.insert(0, "first")
-    assert patched() == FieldPatch("entries", 0, (99,), ("first",))
+    assert patched() == ListPatch("entries", 0, 99, ("first",))
     node.entries[1:1] = ["first"] * 3
-    assert patched() == FieldPatch("entries", 1, (99,), ("first",) * 3)
+    assert patched() == ListPatch("entries", 1, 99, ("first",) * 3)
     del node.entries[3:]
-    assert patched() == FieldPatch("entries", 3, (), ())
+    assert patched() == ListPatch("entries", 3, 0, ())
     node.entries = ["first", 1, 2]
     assert lasting.changed() == ({"entries": ["first", 1, 2]}, ())
 
@@ -358,11 +364,11 @@ def test_of_a_list_that_changes_anywhere_both_ends_are_kept():
 @pytest.mark.parametrize(
     ("value", "patch"),
     [
-        ([1], FieldPatch("f", 2, (), ())),
-        ([1], FieldPatch("f", 1, (1,), ())),
-        ([1], FieldPatch("f", None, (), (1,))),
-        (1, FieldPatch("f", None, (), ())),
-        (wl.FrozenMap({}), FieldPatch("f", None, ("a",), ())),
+        ([1], ListPatch("f", 2, 0, ())),
+        ([1], ListPatch("f", 1, 1, ())),
+        ([1], MembersPatch("f", (), (1,))),
+        (1, MembersPatch("f", (), ())),
+        (wl.FrozenMap({}), MembersPatch("f", ("a",), ())),
     ],
 )
 def test_a_patch_of_something_else_is_refused(value, patch):
@@ -375,12 +381,12 @@ def test_a_patch_of_a_dict_that_holds_no_pairs_is_refused():
     wrong: list[tuple[Any, ...]] = [(1,), ((1, 2, 3),), (([], 1),)]
     for added in wrong:
         with pytest.raises(Malformed, match="does not fit"):
-            apply(FieldPatch("pairs", None, (), added), node.pairs)
+            apply(MembersPatch("pairs", (), added), node.pairs)
 
 
 def test_a_patch_of_what_was_nothing_before_is_refused():
     with pytest.raises(Malformed, match="nothing before"):
-        apply_all({}, {}, (FieldPatch("f", 0, (), ()),))
+        apply_all({}, {}, (ListPatch("f", 0, 0, ()),))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -407,8 +413,8 @@ def test_large_fields_of_what_cannot_change_are_written_in_part(values: list[Any
     assert lasting.changed() == (
         {},
         (
-            FieldPatch("pairs", None, (), (("k5", "new"),)),
-            FieldPatch("entries", 50, (), (values[-1],)),
+            MembersPatch("pairs", (), (("k5", "new"),)),
+            ListPatch("entries", 50, 0, (values[-1],)),
         ),
     )
     assert lasting.changed() == ({}, ())
@@ -438,7 +444,9 @@ def test_of_a_dict_what_has_changed_come_and_gone_is_written(
         del node.pairs[key]
     node.pairs.update(added)
     _, patches = lasting.changed()
-    assert all(set(patch.gone) == set(gone) for patch in patches)
+    for patch in patches:
+        assert isinstance(patch, MembersPatch)
+        assert set(patch.gone) == set(gone)
     assert all(dict(patch.added) == added for patch in patches)
     apply_all(kept, {}, patches)
     assert same(kept["pairs"], node.pairs)

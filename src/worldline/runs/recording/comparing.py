@@ -15,7 +15,7 @@ from worldline.model.node import NodeType
 from worldline.model.printable import one_line
 from worldline.model.semantics.execute import Failure, Result
 from worldline.model.usercode.user_errors import spelt
-from worldline.trace.journal.patches import FieldPatch
+from worldline.trace.journal.patches import FieldPatch, ListPatch, MembersPatch
 from worldline.trace.json_text import shorten
 
 _WIDEST = 300
@@ -135,7 +135,7 @@ def compare_patches(kind: NodeType, node: Any, recorded: Sequence[FieldPatch]) -
     """
     for patch in recorded:
         present, name = _field(node, patch.path), f"{kind.cls.__name__}.{patch.path}"
-        if patch.kept is not None:
+        if isinstance(patch, ListPatch):
             then, now = list(patch.added), present
             if type(present) is list:
                 now = present[patch.kept : len(present) - patch.end]
@@ -191,10 +191,10 @@ def compare_changes(
 
 def _is_like(one: FieldPatch | None, other: FieldPatch) -> bool:
     """Say whether two patches have the same come and go, in whatever order."""
-    if one is None or one.kept != other.kept:
+    if isinstance(one, ListPatch) and isinstance(other, ListPatch):
+        return one[:-1] == other[:-1] and are_equal(one.added, other.added)
+    if not (isinstance(one, MembersPatch) and isinstance(other, MembersPatch)):
         return False
-    if one.kept is not None:
-        return one.end == other.end and are_equal(one.added, other.added)
     return all(
         frozenset(map(freeze, some)) == frozenset(map(freeze, others))
         for some, others in ((one.gone, other.gone), (one.added, other.added))
@@ -204,7 +204,7 @@ def _is_like(one: FieldPatch | None, other: FieldPatch) -> bool:
 def _change(patch: FieldPatch | None) -> str:
     if patch is None:
         return "nothing"
-    if patch.kept is not None:
+    if isinstance(patch, ListPatch):
         before = f"before the last {patch.end}, " if patch.end else ""
         return f"behind the first {patch.kept}, {before}with {shown(patch.added)}"
     gone = f"without {shown(patch.gone)}, " if patch.gone else ""

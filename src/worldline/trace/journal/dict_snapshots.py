@@ -7,7 +7,7 @@ from typing import Any, final
 from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.constant import are_constant
 from worldline.model.data.dict_changes import DictChanges
-from worldline.trace.journal.patches import FieldPatch
+from worldline.trace.journal.patches import MembersPatch
 
 
 @final
@@ -23,7 +23,7 @@ class DictSnapshot:
         """Say whether a value is as this one was."""
         return bool(self._changes == value)
 
-    def patch(self, path: str, value: Any) -> FieldPatch | None:
+    def patch(self, path: str, value: Any) -> MembersPatch | None:
         """Return how a field has changed; None if it is to be written as a whole."""
         changes = self._changes
         if type(value) is not CanonicalDict or not changes.is_sure_of(value):
@@ -34,8 +34,8 @@ class DictSnapshot:
             return None
         if not are_constant([item for _, item in added]):
             return None
-        return FieldPatch(path, None, gone, added)
+        return MembersPatch(path, gone, added)
 
-    def keep(self, value: CanonicalDict[Any, Any], patch: FieldPatch) -> None:
+    def keep(self, value: CanonicalDict[Any, Any], patch: MembersPatch) -> None:
         """Stand for a value that has come of this one by a patch."""
         self._changes.keep(value, patch.added, patch.gone)

@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from worldline.model.data.canonical import CanonicalSet
 from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.trace.json_checks import Malformed
 
 
-class FieldPatch(NamedTuple):
-    """A change of one field.
+class ListPatch(NamedTuple):
+    """A change of one list: what stands between its two ends is another.
 
     Attributes
     ----------
     path
         The field.
-    kept
-        Of a list, how many elements at its beginning are as they were. None for a set or
-        a dict.
+    kept, end
+        How many elements at its beginning and at its end are as they were.
+    added
+        What has come between them.
+    """
+
+    path: str
+    kept: int
+    end: int
+    added: tuple[Any, ...]
+
+
+class MembersPatch(NamedTuple):
+    """A change of one set or dict.
+
+    Attributes
+    ----------
+    path
+        The field.
     gone
-        The elements that are gone from a set, or the keys from a dict. Of a list, how many
-        elements at its end are as they were, if any are; those in the midst are gone.
+        The elements that are gone from a set, or the keys from a dict.
     added
         The elements that have come, or pairs of a key and its value.
     """
 
     path: str
-    kept: int | None
     gone: tuple[Any, ...]
     added: tuple[Any, ...]
 
-    @property
-    def end(self) -> int:
-        """How many elements at the end of a list are as they were."""
-        return int(self.gone[0]) if self.gone else 0
+
+FieldPatch: TypeAlias = ListPatch | MembersPatch
+"""A change of one field."""
 
 
 def apply(patch: FieldPatch, value: Any) -> None:
@@ -46,23 +60,20 @@ def apply(patch: FieldPatch, value: Any) -> None:
     Malformed
         If it does not fit.
     """
-    kind, kept = type(value), patch.kept
-    if kind is list and kept is not None and kept + patch.end <= len(value):
-        value[kept : len(value) - patch.end] = patch.added
-        return
-    try:
-        if kind is CanonicalSet and kept is None:
-            for item in patch.gone:
-                value.remove(item)
+    kind = type(value)
+    if isinstance(patch, ListPatch):
+        if kind is list and patch.kept + patch.end <= len(value):
+            value[patch.kept : len(value) - patch.end] = patch.added
+            return
+    elif kind is CanonicalSet or kind is CanonicalDict:
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            for member in patch.gone:
+                if kind is CanonicalSet:
+                    value.remove(member)
+                else:
+                    del value[member]
             value.update(patch.added)
             return
-        if kind is CanonicalDict and kept is None:
-            for key in patch.gone:
-                del value[key]
-            value.update(patch.added)
-            return
-    except (KeyError, TypeError, ValueError):
-        pass
     raise Malformed("", f"a change of {patch.path} that does not fit what it was")
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from worldline.trace.journal.alike import ALIKE, packets_of
 from worldline.trace.journal.messagepack import pack
-from worldline.trace.journal.patches import FieldPatch
+from worldline.trace.journal.patches import FieldPatch, ListPatch, MembersPatch
 from worldline.trace.journal.values import Values, is_seconds
 from worldline.trace.json_checks import Malformed
 
@@ -266,8 +266,10 @@ def _spell_fields(durable: Mapping[str, Any] | None, values: Values) -> Any:
 
 
 def _spell_patch(patch: FieldPatch, values: Values) -> list[Any]:
-    path, kept, gone, added = patch
-    return [path, kept, values.spell(gone), values.spell(added)]
+    if isinstance(patch, ListPatch):
+        path, kept, end, added = patch
+        return [path, kept, values.spell((end,) if end else ()), values.spell(added)]
+    return [patch.path, None, values.spell(patch.gone), values.spell(patch.added)]
 
 
 def read(spelt: Any, values: Values) -> JournalRecord:
@@ -354,13 +356,14 @@ def _patches(item: Any, values: Values) -> tuple[FieldPatch, ...]:
 def _patch(spelt: list[Any], values: Values) -> FieldPatch:
     if len(spelt) != 4 or type(spelt[0]) is not str:
         raise Malformed("", "a change without its field")
-    kept = None if spelt[1] is None else _count(spelt[1], values)
-    gone, added = values.read(spelt[2]), values.read(spelt[3])
+    path, kept, *parts = spelt
+    gone, added = map(values.read, parts)
     if type(gone) is not tuple or type(added) is not tuple:
         raise Malformed("", "a change that says not what has come and gone")
-    if kept is not None and gone:
-        gone = _counts(list(gone[:1]), values)
-    return FieldPatch(spelt[0], kept, gone, added)
+    if kept is None:
+        return MembersPatch(path, gone, added)
+    end = _count(gone[0], values) if gone else 0
+    return ListPatch(path, _count(kept, values), end, added)
 
 
 def _among(words: tuple[str, ...]) -> Callable[[Any, Values], str]:

@@ -12,6 +12,7 @@ only what is put into them (`dict_snapshots`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import compress, count, filterfalse, islice
 from operator import is_
 from typing import Any, TypeAlias, final
@@ -26,7 +27,7 @@ from worldline.model.data.parting import copied
 from worldline.model.data.same_data import are_found_again, identity
 from worldline.model.data.values import ITSELF
 from worldline.trace.journal.dict_snapshots import DictSnapshot
-from worldline.trace.journal.patches import FieldPatch
+from worldline.trace.journal.patches import FieldPatch, ListPatch, MembersPatch
 
 AnySnapshot: TypeAlias = "FieldSnapshot | DictSnapshot"
 
@@ -45,7 +46,7 @@ def snapshot_after(before: AnySnapshot, value: Any, patch: FieldPatch) -> AnySna
     has looked anew, in another life, and has to be told the same of what changes then.
     """
     is_large = type(value) is CanonicalDict and len(value) >= LARGE
-    if type(before) is DictSnapshot and is_large:
+    if type(before) is DictSnapshot and is_large and isinstance(patch, MembersPatch):
         before.keep(value, patch)
         return before
     is_constant = type(before) is DictSnapshot or before.holds_constants
@@ -124,14 +125,13 @@ class FieldSnapshot:
         held = self._held
         if held is None or type(value) is not self._kind:
             return None
-        before = held.items
-        kept: int | None = None
-        gone: tuple[Any, ...] = ()
         if self._kind is list:
             kept, end = held.both_ends(value)
-            gone = (end,) if end else ()
-            added = tuple(value[kept : len(value) - end])
-        elif self._kind is CanonicalDict and self._begins(value):
+            told = self._told(held, value[kept : len(value) - end], len(value))
+            return None if told is None else ListPatch(path, kept, end, told)
+        before = held.items
+        gone: tuple[Any, ...] = ()
+        if self._kind is CanonicalDict and self._begins(value):
             at = held.changed_at(dict.values(value))
             came = islice(dict.items(value), len(before), None)
             keys = [self._keys[place] for place in at]
@@ -148,18 +148,31 @@ class FieldSnapshot:
             places = set(held.at(self._places(value)).changed_at(dict.values(value)))
             is_changed = map(places.__contains__, count())
             added = tuple(compress(dict.items(value), is_changed))
-        come_and_gone = len(added) if kept is not None else len(gone) + len(added)
-        if 2 * come_and_gone > len(value):
+        told = self._told(held, added, len(value) - 2 * len(gone))
+        if told is None:
+            return None
+        keys = list(dict(told) if self._kind is CanonicalDict else told)
+        if not are_found_again((*gone, *keys)):
+            return None
+        return MembersPatch(path, gone, told)
+
+    def _told(
+        self, held: HeldValues, added: Iterable[Any], most: int
+    ) -> tuple[Any, ...] | None:
+        """Return what is told of what has come; None if the whole field is to be.
+
+        Parameters
+        ----------
+        most
+            Twice as much may have come, to be told in part.
+        """
+        told = tuple(added)
+        if 2 * len(told) > most:
             return None
         if held.can_change:
-            added = copied(added)
-        elif not are_constant(added):
-            return None
-        if kept is None:
-            keys = list(dict(added) if self._kind is CanonicalDict else added)
-            if not are_found_again((*gone, *keys)):
-                return None
-        return FieldPatch(path, kept, gone, added)
+            copies: tuple[Any, ...] = copied(told)
+            return copies
+        return told if are_constant(told) else None
 
     def _places(self, value: CanonicalDict[Any, Any]) -> list[int]:
         """Return where each key of a dict stood; -1 for those that have come."""
