@@ -221,7 +221,7 @@ def test_a_run_that_violates_nothing_is_reproduced(verdict: Any, tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_long_run_replays_in_reasonable_time(tmp_path: Path):
-    trace = random_trace(clocks("a", "b", "c"), 1, 3000)
+    trace = random_trace(clocks("a", "b", "c"), 1, 1000)
     write(trace, tmp_path / "trace.wl")
     found = replay(tmp_path / "trace.wl", clocks("a", "b", "c"))
     assert found.reproduced

@@ -100,8 +100,19 @@ def test_each_bug_is_found_at_its_critical_transition(bug: str):
     assert report.critical.certified is (bug in CERTIFIED)
 
 
-@pytest.mark.parametrize("bug", EACH)
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", share([b for b in WALKED if b not in NIGHTLY], every=2))
 def test_the_control_of_each_bug_is_not_accused(bug: str):
+    check_control(bug)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("bug", sorted(NIGHTLY))
+def test_the_control_of_each_bug_that_takes_long_is_not_accused(bug: str):
+    check_control(bug)
+
+
+def check_control(bug: str) -> None:
     report = walk(bug, present=False)
     assert (report.verdict, report.case) == (wl.Verdict.UNKNOWN, None)
     assert report.walks == report.periphery > 0

@@ -115,6 +115,13 @@ def test_it_is_lost_where_what_is_referred_to_weakly_goes():
     assert lost == [False, True]
 
 
+def test_one_that_nobody_has_heeded_is_forgotten_with_its_block():
+    """A search in another thread has no block of its own, and would end with it."""
+    with held():
+        press()
+    assert not pending()
+
+
 def test_what_was_kept_is_raised_where_a_search_begins():
     with held():
         press()

@@ -152,7 +152,7 @@ def held() -> Iterator[None]:
         with _announcing():
             yield
     finally:
-        _Keys.held = _Keys.heard = False
+        _Keys.held = _Keys.heard = _Keys.pending = False
         signal.signal(signal.SIGINT, before)
 
 
