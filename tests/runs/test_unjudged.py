@@ -11,6 +11,7 @@ import pytest
 
 import worldline as wl
 from worldline.model.errors import PropertyError
+from worldline.runs import unjudged
 from worldline.trace.format import read
 
 A, B, C = wl.ids("a", "b", "c")
@@ -64,12 +65,17 @@ def says_a_number(view: wl.View) -> Any:
 
 
 @wl.safety
+def says_nothing(view: wl.View) -> bool | None:
+    return None if view[B].got == 2 else True
+
+
+@wl.safety
 def is_broken_before(view: wl.View) -> bool:
     assert view[B].got == 0
     return bool(raises.predicate(view))
 
 
-OF_EACH_STATE = [raises, raises_of_a_node, says_a_number]
+OF_EACH_STATE = [raises, raises_of_a_node, says_a_number, says_nothing]
 OF_STATES = [*OF_EACH_STATE, is_never_reached]
 
 
@@ -138,6 +144,34 @@ def test_without_traces_there_is_none():
         wl.check(system(raises), traces=False)
     assert "to see the run" not in str(found.value)
     assert "raised KeyError" in str(found.value)
+
+
+def test_what_is_not_raised_again_is_not_looked_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    @wl.node
+    class Endless:
+        number: int = 0
+
+        @wl.call
+        def count(self, ctx: wl.Context) -> None:
+            self.number += 1
+
+    times = iter(range(10**9))
+
+    @wl.safety
+    def raises_once(view: wl.View) -> bool:
+        if view[A].number == 3 and next(times) == 0:
+            raise ValueError("by chance")
+        return True
+
+    monkeypatch.setattr(unjudged, "PATIENCE_S", 0.2)
+    endless = wl.System(
+        {A: Endless()}, workload=[wl.whenever(Endless.count)], properties=[raises_once]
+    )
+    with pytest.raises(PropertyError, match="by chance") as found:
+        wl.check(endless)
+    assert found.value.trace is None
 
 
 def test_a_property_that_is_broken_before_is_no_error():

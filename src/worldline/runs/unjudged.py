@@ -6,9 +6,11 @@ property: one that is false where the first cannot be judged, and true in all ot
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar, final
 
 from worldline.model.answers import seen_for
@@ -19,13 +21,16 @@ from worldline.model.pure import Pure
 from worldline.model.system import System
 from worldline.model.usercode.places import place_of
 from worldline.model.usercode.running import is_ours, said
-from worldline.model.usercode.user_functions import value_phrase
+from worldline.model.usercode.user_functions import asserts, value_phrase
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import Reader, View, observed
 from worldline.runs.loading import command
 from worldline.runs.report import BaseReport
 
 R = TypeVar("R", bound=BaseReport)
+
+PATIENCE_S, _SHARE = 2.0, 3
+"""For so many seconds, and so many times what it took to be there at first, is it tried again."""
 
 
 def telling_where(ask: Callable[[System], R], system: System) -> R:
@@ -36,10 +41,13 @@ def telling_where(ask: Callable[[System], R], system: System) -> R:
     PropertyError
         If there is such a state; it names the trace of the run, if there is to be any.
     """
+    began = monotonic()
     try:
         return ask(system)
     except PropertyError as error:
-        file = _run_to(ask, system, error.prop)
+        now = monotonic()
+        until = now + PATIENCE_S + _SHARE * (now - began)
+        file = _run_to(ask, system, error.prop, until)
         if file is None:
             raise
         remedy = (
@@ -48,18 +56,29 @@ def telling_where(ask: Callable[[System], R], system: System) -> R:
         raise PropertyError(error.prop, error.what, remedy, file) from error.__cause__
 
 
-def _run_to(ask: Callable[[System], R], system: System, name: str) -> Path | None:
+def _run_to(
+    ask: Callable[[System], R], system: System, name: str, until: float
+) -> Path | None:
     """Return the trace of a run to where a property cannot be judged; None if none is found."""
     if all(prop.name != name for prop in system.properties):
         return None
-    report = ask(asking_whether_judged(system, name))
+    try:
+        report = ask(asking_whether_judged(system, name, until))
+    except PropertyError:
+        return None  # it took too long
     return next((r.trace for r in report.properties if r.name == name), None)
 
 
-def asking_whether_judged(system: System, name: str) -> System:
-    """Return a system of which one property says whether it can be judged, and no other anything."""
+def asking_whether_judged(system: System, name: str, until: float = math.inf) -> System:
+    """Return a system of which one property says whether it can be judged, and no other anything.
+
+    Parameters
+    ----------
+    until
+        When it cannot be judged any more either: one that raises by chance may never do so again.
+    """
     asked = [
-        _is_judged(prop) if prop.name == name else _is_true(prop)
+        _is_judged(prop, until) if prop.name == name else _is_true(prop)
         for prop in system.properties
     ]
     changed = system.replace(properties=asked)
@@ -69,11 +88,13 @@ def asking_whether_judged(system: System, name: str) -> System:
     return changed
 
 
-def _is_judged(prop: Property) -> Property:
+def _is_judged(prop: Property, until: float) -> Property:
     """Return the property that another can be judged."""
 
     def is_judged(view: View) -> bool:
         apart, _ = observed(view, lambda system, reader: _Unremembered(reader))
+        if monotonic() > until:
+            raise PropertyError(prop.name, "it is not raised again", "")
         try:
             value = prop.predicate(apart)
         except AssertionError:
@@ -82,9 +103,9 @@ def _is_judged(prop: Property) -> Property:
             if is_ours(error):
                 raise
             raise AssertionError(f"it raised {said(error)}{_at(error)}") from None
-        if value is not None and type(value) is not bool:
-            raise AssertionError(f"it is {value_phrase(value)}")
-        return True
+        if type(value) is bool or (value is None and asserts(prop.predicate)):
+            return True
+        raise AssertionError(f"it is {value_phrase(value)}")
 
     return replace(prop, kind=PropertyKind.SAFETY, predicate=is_judged, confidence=None)
 
