@@ -114,7 +114,8 @@ class KeptBack:
     Attributes
     ----------
     is_idle
-        Whether nothing waits, so that nobody has to look.
+        Whether nothing waits, so that nobody has to look. Kept, though it follows from what
+        waits, as it is asked after each event.
     """
 
     def __init__(self, life: Keeper) -> None:

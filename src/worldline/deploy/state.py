@@ -25,8 +25,9 @@ class StateCopy:
 
     def __getattr__(self, name: str) -> Any:
         kind, values = self._kind, self._node.__dict__
-        if type(value := values.get(name)) in ITSELF and value is not None:
-            return value
+        value = values.get(name)
+        if value is not None and type(value) in ITSELF:
+            return value  # a number, say, as `until` asks for after each event
         inner = kind.parts.get(name)
         if inner is not None:
             return StateCopy(inner, values[name])

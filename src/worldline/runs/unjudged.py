@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar, final
+from typing import TypeVar, final
 
 from worldline.model.answers import seen_for
 from worldline.model.data.identity import NodeId
@@ -19,8 +19,7 @@ from worldline.model.errors import PropertyError
 from worldline.model.properties import Property, PropertyKind
 from worldline.model.pure import Pure
 from worldline.model.system import System
-from worldline.model.usercode.places import place_of
-from worldline.model.usercode.running import is_ours, said
+from worldline.model.usercode.running import is_ours, raised
 from worldline.model.usercode.user_functions import asserts, value_phrase
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import Reader, View, observed
@@ -102,7 +101,7 @@ def _is_judged(prop: Property, until: float) -> Property:
         except BaseException as error:
             if is_ours(error):
                 raise
-            raise AssertionError(f"it raised {said(error)}{_at(error)}") from None
+            raise AssertionError(f"it {raised(error)}") from None
         if type(value) is bool or (value is None and asserts(prop.predicate)):
             return True
         raise AssertionError(f"it is {value_phrase(value)}")
@@ -130,14 +129,5 @@ class _Unremembered:
 
 def _is_true(prop: Property) -> Property:
     """Return a property that is true, and bears the name of another."""
-    kind = PropertyKind.SAFETY
-
-    def is_true(view: Any) -> bool:
-        return True
-
-    return replace(prop, kind=kind, predicate=is_true, confidence=None)
-
-
-def _at(error: BaseException) -> str:
-    place = place_of(error)
-    return f" ({place})" if place else ""
+    true = replace(prop, kind=PropertyKind.SAFETY, confidence=None)
+    return replace(true, predicate=lambda view: True)

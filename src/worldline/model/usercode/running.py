@@ -275,10 +275,15 @@ def refuse(
         raise ModelError(said_so, remedy=remedy, located=True) from None
     if is_ours(error):
         raise error
+    told = f"{what} {raised(error)}"
+    raise ModelError(told, remedy=remedy, located=True) from error
+
+
+def raised(error: BaseException) -> str:
+    """Return that an exception was raised, with its class and text, and where."""
     place = place_of(error)
     where = f" ({place})" if place else ""
-    told = f"{what} raised {said(error)}{where}"
-    raise ModelError(told, remedy=remedy, located=True) from error
+    return f"raised {said(error)}{where}"
 
 
 class _Stack:
