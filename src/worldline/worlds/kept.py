@@ -17,9 +17,9 @@ from worldline.model.data.canonical import CanonicalFrozenset, CanonicalSet
 from worldline.model.data.canonical_dict import CanonicalDict
 from worldline.model.data.constant import are_constant, is_constant_value
 from worldline.model.data.content import Frozen
-from worldline.model.data.identity import NodeId
 from worldline.model.data.values import ITSELF, freeze, thaw
 from worldline.model.errors import ModelError
+from worldline.worlds.flat_copies import TOLD_APART
 
 _DEEPEST = 16
 """Collections inside collections that are kept as such; what is deeper is frozen."""
@@ -57,11 +57,11 @@ def is_same(value: Any, other: Any) -> bool:
     if kind in ITSELF or kind is bool:
         return bool(value == other)
     if kind is float:
-        return bool(value and value == other)  # of two zeros nobody sees the signs
+        return bool(value and value == other)  # no zero: the two are equal
     if kind is tuple:
         return len(value) == len(other) and all(map(is_, value, other))
     if kind is CanonicalFrozenset:
-        return value == other and _TOLD_APART.issuperset(
+        return value == other and TOLD_APART.issuperset(
             map(type, chain(frozenset.__iter__(value), frozenset.__iter__(other)))
         )
     return False
@@ -201,6 +201,3 @@ _COPIES: dict[type, Callable[[Any], Any]] = {
     CanonicalDict: _copied_dict,
 }
 """What copies a collection."""
-
-_TOLD_APART = frozenset({NodeId, str, bytes, type(None)})
-"""Classes none of whose values equals one of another class."""
