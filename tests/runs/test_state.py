@@ -20,7 +20,7 @@ from worldline.model.events import Schedule
 from worldline.runs.record import Ending, record
 from worldline.runs.replay import replay_trace
 from worldline.runs.restoring import restored, world_of
-from worldline.runs.start import starts
+from worldline.runs.start import start_after, starts
 from worldline.runs.state_record import state_record
 from worldline.trace.format import Trace, line_of, read, write
 from worldline.trace.records import StepRecord
@@ -60,6 +60,17 @@ def middle(
     for event, choices in done[:cut]:
         world.step(event, choices)
     return take(world), done[:cut], done[cut:]
+
+
+def test_a_search_begins_in_the_state_to_which_a_world_goes_back():
+    for number, make in enumerate(VARIANTS.values()):
+        system = make()
+        state, _, _ = middle(system, number, 20, 12)
+        start = start_after(system, (), (), state)
+        assert start.begins is not None
+        world = DirectWorld(system)
+        go_back(world, start.begins)
+        assert start.snapshot == world.snapshot()
 
 
 def recorded(system: wl.System, state: Checkpoint, steps: Schedule) -> Trace:

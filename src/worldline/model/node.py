@@ -25,12 +25,13 @@ from worldline.model.data.values import (
     freeze_all,
     getter,
     register_type,
+    thaw,
 )
 from worldline.model.drawn import is_drawn
 from worldline.model.errors import ModelError
 from worldline.model.fields import GhostField, Role, role_of
 from worldline.model.handler_marks import HandlerKind, HandlerMark, mark_of
-from worldline.model.node_template import NodeTemplate, first_value
+from worldline.model.node_template import first_value
 from worldline.model.usercode.guards import allows
 
 C = TypeVar("C")
@@ -257,8 +258,20 @@ class NodeType:
             inner.check_fields(values[name], handler)
 
     def thaw(self, frozen: Frozen, prototype: Any) -> Any:
-        """Return a fresh node; ignored fields get the prototype's value."""
-        return NodeTemplate(self, frozen).thaw(prototype)
+        """Return a fresh node; ignored fields get the prototype's value.
+
+        For one that is thawed again and again there is `NodeTemplate`.
+        """
+        fresh = object.__new__(self.cls)
+        values, parts = fresh.__dict__, self.parts
+        for name, item in zip(self.identity, frozen[1:], strict=True):
+            if name in parts:
+                values[name] = parts[name].thaw(item, prototype.__dict__[name])
+            else:
+                values[name] = thaw(item) if type(item) is tuple else item
+        for name in self.ignored:
+            values[name] = first_value(self.cls, prototype, name)
+        return fresh
 
     def forget(self, node: Any, prototype: Any) -> None:
         """Give ignored fields the prototype's values again, in place."""

@@ -154,10 +154,12 @@ def start_after(
         begins = Checkpoint(
             _with_budget(begins.snapshot, system.faults), begins.ignored
         )
+    absent = () if begins is None else unknown_in(system, begins.snapshot)
+    if begins is not None and not (boot or prologue):
+        return Start((), (), begins.snapshot, None, begins, absent)
     world = DirectWorld(system)
     lead(world, boot, prologue, begins)
     snapshot = None if world.failure else world.snapshot()
-    absent = () if begins is None else unknown_in(system, begins.snapshot)
     return Start(tuple(boot), tuple(prologue), snapshot, world.failure, begins, absent)
 
 

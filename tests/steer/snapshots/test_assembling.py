@@ -16,6 +16,7 @@ from worldline.model.errors import InputError
 from worldline.model.semantics.hidden import PendingTimer
 from worldline.runs.start import starts
 from worldline.steer.snapshots.assembling import (
+    BegunStates,
     begun_from,
     snapshot_trace,
     state_of,
@@ -162,6 +163,23 @@ def test_a_prediction_can_begin_there(tmp_path: Path):
     assert read(place) == snapshot_trace(SYSTEM, taken)
     report = wl.predict(SYSTEM, from_=place, max_states=200)
     assert report.states >= 100
+
+
+def test_a_state_that_comes_again_is_put_together_once():
+    def quiet(count: int, *, seen: int = 0) -> NeighbourhoodSnapshot:
+        a = record(0, seen=seen, b=channel(sent=count, heard=HeardEnd(1, 0)))
+        b = record(1, a=channel(heard=HeardEnd(1, 0), received=count))
+        return snapshot(a, b)
+
+    begun = BegunStates(SYSTEM)
+    first = begun.of(quiet(4))
+    assert begun.of(quiet(5)) is first
+    for taken in (quiet(5, seen=1), replace(quiet(5), node=1), quiet(6)):
+        assert begun.of(taken) == begun_from(SYSTEM, taken)
+    assert begun.of(quiet(5, seen=1)) != first
+    # In a model 1, True and 1.0 are values of their own.
+    odd = [begun.of(quiet(5, seen=value)) for value in (1, True, 1.0)]  # type: ignore[arg-type]
+    assert len({id(one) for one in odd}) == 3
 
 
 def test_the_state_is_that_of_the_world_where_nothing_is_under_way():

@@ -6,10 +6,11 @@ is a state of the system, whatever neighbours said. All other nodes are absent.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 from worldline.model.checkpointing import rebuilt
 from worldline.model.errors import InputError, ModelError
@@ -35,6 +36,7 @@ from worldline.steer.snapshots.records import (
     UnreceivedMessage,
 )
 from worldline.trace.format import StrPath, write
+from worldline.trace.journal.messagepack import pack
 from worldline.trace.json_values import encode, encode_value
 from worldline.trace.records import STATE, End, Trace
 from worldline.trace.state import (
@@ -50,6 +52,9 @@ from worldline.worlds.checkpoint import Checkpoint
 _ENGINE = "snapshot"
 """Stands in a trace as that which found where it begins."""
 
+
+_MOST_BEGUN = 256
+"""States that are kept to begin with, the latest."""
 
 _NOTHING_SHOWN = End(
     verdict=Verdict.UNKNOWN.value,
@@ -93,7 +98,38 @@ def begun_from(system: System, snapshot: NeighbourhoodSnapshot) -> Beginning:
     InputError
         If it is no state of the system.
     """
-    start = start_after(system, (), (), state_of(system, snapshot))
+    return _begun(system, snapshot, state_record_of(system, snapshot))
+
+
+@final
+class BegunStates:
+    """States of the snapshots of one system, to begin with, each put together only once.
+
+    A live system returns to states that it was in, though no two snapshots are the same:
+    channels have other counts.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._known: OrderedDict[tuple[int, bytes], Beginning] = OrderedDict()
+
+    def of(self, snapshot: NeighbourhoodSnapshot) -> Beginning:
+        """Return what `begun_from` does."""
+        record = state_record_of(self._system, snapshot)
+        spelt = snapshot.node, pack(record)
+        begin = self._known.pop(spelt, None)
+        if begin is None:
+            begin = _begun(self._system, snapshot, record)
+        self._known[spelt] = begin
+        if len(self._known) > _MOST_BEGUN:
+            self._known.popitem(last=False)
+        return begin
+
+
+def _begun(
+    system: System, snapshot: NeighbourhoodSnapshot, record: StateRecord
+) -> Beginning:
+    start = start_after(system, (), (), restored(system, record))
     node = system.ids[snapshot.node]
     return Beginning([start], scope=(f"after a snapshot of {node}",))
 

@@ -18,7 +18,7 @@ from worldline.model.filters import EventFilter
 from worldline.model.system import System
 from worldline.runs.start import Beginning
 from worldline.search.predicting.paths import KnownPath
-from worldline.steer.snapshots.assembling import absent_from, begun_from
+from worldline.steer.snapshots.assembling import BegunStates, absent_from
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
 from worldline.steer.steering.findings import ForeseenFailure
 from worldline.steer.steering.modes import SteeringOptions
@@ -83,6 +83,7 @@ class Forecaster:
     ) -> None:
         self._system = system
         self._predictions = predictions or SnapshotPredictions(system, options)
+        self._begun = BegunStates(system)
         self._paths: dict[int, deque[KnownPath]] = {}
 
     @property
@@ -92,7 +93,7 @@ class Forecaster:
 
     def forecasts(self, snapshot: NeighbourhoodSnapshot) -> Iterator[SnapshotForecast]:
         """Yield what known paths lead to from a snapshot, and then what is predicted."""
-        begin = begun_from(self._system, snapshot)
+        begin = self._begun.of(snapshot)
         me = self._system.ids[snapshot.node]
         known = self._known(me, begin, snapshot)
         if known.findings:
@@ -112,7 +113,7 @@ class Forecaster:
         self._keep(node, path)
         if snapshot is None:
             return None
-        begin = begun_from(self._system, snapshot)
+        begin = self._begun.of(snapshot)
         finding = self._predictions.again(self._system.ids[node], begin, path)
         if finding is None:
             return None
