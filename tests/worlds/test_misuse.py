@@ -275,3 +275,22 @@ def test_a_property_that_a_report_knows_nothing_of_is_bad_usage():
         for name in ("agree", "exception"):
             with pytest.raises(wl.PropertyFailed):
                 report.expect_violated(name)
+
+
+def test_whoever_calls_worldline_is_no_part_of_a_place():
+    @wl.node
+    class Hearer:
+        @wl.start
+        def begin(self, ctx: wl.Context) -> None:
+            ctx.set_timer(Hearer.tick, after=1.0)
+
+        @wl.timer
+        def tick(self, ctx: wl.Context) -> None:
+            sends_no_message(self, ctx)
+
+    tested = wl.System({A: Hearer()}, name="hearer")
+    said = refused(tested)
+    assert "in sends_no_message, called by tick)" in said
+    with pytest.raises(wl.ModelError) as caught:
+        wl.simulate(tested, seconds=5, seeds=1)
+    assert str(caught.value) == said

@@ -26,6 +26,7 @@ from worldline.model.instruments import Instruments
 from worldline.model.observers import Sent
 from worldline.model.usercode import running
 from worldline.model.usercode.activity import activity
+from worldline.model.usercode.places import enters
 from worldline.model.usercode.running import refuse
 from worldline.model.usercode.user_functions import (
     check_function,
@@ -321,6 +322,7 @@ def fold(
         instruments.unfolded = frozenset()
 
 
+@enters
 def _fold_all(
     gauges: Sequence[Gauge],
     instruments: Instruments,

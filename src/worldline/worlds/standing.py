@@ -19,6 +19,7 @@ from worldline.model.pure import Pure
 from worldline.model.semantics.layout import ColumnKind, Layout
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.interrupts import is_interrupt
+from worldline.model.usercode.places import enters
 from worldline.model.usercode.running import Series, check, run_pure
 from worldline.model.view import ColumnRead, View
 from worldline.worlds.direct import DirectWorld
@@ -215,6 +216,7 @@ class Standing:
             self.settle()
         return not self.spoilt
 
+    @enters
     def settle(self) -> None:
         """Ask the elements again of which something has changed.
 

@@ -25,7 +25,7 @@ from worldline.model.usercode import running
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.one_thread import claim, release
-from worldline.model.usercode.places import place_of
+from worldline.model.usercode.places import enters, place_of
 from worldline.model.usercode.running import text_of
 from worldline.model.usercode.user_functions import check_ran
 
@@ -158,6 +158,7 @@ def waits(
             release()
 
 
+@enters
 def perform(
     system: System,
     index: int,

@@ -11,6 +11,7 @@ from worldline.model.node import Handler
 from worldline.model.system import System
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.guards import allows
+from worldline.model.usercode.places import enters
 from worldline.model.usercode.user_errors import spelt
 
 
@@ -62,6 +63,7 @@ def is_offered(
     return any(allows(when, handler.name, service, *arguments) for when in guards)
 
 
+@enters
 def looking(ask: Callable[[], bool]) -> bool:
     """Ask a guard in the midst of an event, as it is asked before one."""
     door, activity.door, activity.guarding = activity.door, None, True

@@ -6,9 +6,10 @@ import sys
 import sysconfig
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
-from types import FrameType
+from types import CodeType, FrameType
+from typing import Any, TypeVar
 
 from worldline import _command
 
@@ -20,6 +21,20 @@ _PYTHON = sysconfig.get_path("stdlib")
 
 _COMMAND = getattr(sys.modules["__main__"], "__file__", None) or ""
 """The script that began the process, which is no code of the user's if it is the command."""
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_entries: set[CodeType] = set()
+
+
+def enters(function: F) -> F:
+    """Note that Worldline begins to run user code in a function.
+
+    Whoever has called that, though it be in the user's code, is no part of a place.
+    """
+    _entries.add(function.__code__)
+    return function
 
 
 def is_ours(filename: str) -> bool:
@@ -77,19 +92,10 @@ def place_now() -> str:
 
 def _own(frame: FrameType | None) -> Iterator[FrameType]:
     """Yield the frames of the user code that was entered last, the innermost first."""
-    while frame is not None and not _enters(frame):
+    while frame is not None and frame.f_code not in _entries:
         if is_users(frame.f_code.co_filename):
             yield frame
         frame = frame.f_back
-
-
-def _enters(frame: FrameType) -> bool:
-    """Say whether a frame is where Worldline begins to run user code."""
-    code = frame.f_code
-    return code.co_name in ("perform", "run_pure", "_once") and (
-        frame.f_globals.get("__name__")
-        in ("worldline.model.semantics.execute", "worldline.model.usercode.running")
-    )
 
 
 def _written(trace: list[tuple[FrameType, int]]) -> tuple[FrameType, int]:

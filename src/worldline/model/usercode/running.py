@@ -29,7 +29,7 @@ from worldline.model.usercode.divergence import (
 from worldline.model.usercode.guard_watch import GuardWatch
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim
-from worldline.model.usercode.places import place_of
+from worldline.model.usercode.places import enters, place_of
 from worldline.model.usercode.user_functions import defined_at
 
 T = TypeVar("T")
@@ -160,6 +160,7 @@ class Series:
         words[0] = 0
         _set_limit(self._limit)
 
+    @enters
     def run(self, run: Callable[[], T], mark: int) -> T:
         """Return what user code returns that cannot be run again."""
         self.enter(mark)
@@ -197,6 +198,7 @@ def is_ours(error: BaseException) -> bool:
     return isinstance(error, Stop | ModelError) or is_interrupt(error)
 
 
+@enters
 def run_pure(run: Callable[[], T], mark: int = 0) -> T:
     """Return what a pure function of the user's returns.
 
@@ -218,6 +220,7 @@ def run_pure(run: Callable[[], T], mark: int = 0) -> T:
         return within_budget(lambda: _once(run, mark, repeatable=False))
 
 
+@enters
 def _once(run: Callable[[], T], mark: int, *, repeatable: bool) -> T:
     entered = enter(mark, repeatable=repeatable)
     try:

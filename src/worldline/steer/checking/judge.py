@@ -10,6 +10,7 @@ from worldline.model.properties import Property
 from worldline.model.pure import Pure
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
+from worldline.model.usercode.places import enters
 from worldline.model.usercode.running import Series, cause, said
 from worldline.model.usercode.user_functions import defined_at
 from worldline.model.verdicts import UNSEEN
@@ -308,6 +309,7 @@ class NodeJudge:
             why = f"{what} raised {said(error)}: it is unseen then"
             self.errors.setdefault(name, why)
 
+    @enters
     def _settle(self, series: Series) -> None:
         # As `Series.run` would, with few calls: for nearly each event one element is asked.
         spoilt = self.spoilt
