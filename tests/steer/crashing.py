@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
+from collections.abc import Callable
 from typing import Protocol
 
 import pytest
@@ -25,6 +27,7 @@ def run_checked(
     *,
     every: float,
     crashes: random.Random | None,
+    until: Callable[[], bool] = lambda: True,
 ) -> None:
     """Run a system on sockets with the check.
 
@@ -34,6 +37,8 @@ def run_checked(
         Seconds from one snapshot to the next.
     crashes
         Draws who crashes, each half second; None for nobody.
+    until
+        Says whether that is enough; if not, it goes on, as on a machine that is busy.
     """
 
     async def main() -> None:
@@ -44,7 +49,9 @@ def run_checked(
             ) as companions,
             wl.Host(system, companions=companions, say=lambda line: None) as host,
         ):
-            for _ in range(int(2 * seconds)):
+            for halves in itertools.count():
+                if halves >= 2 * seconds and until():
+                    return
                 await asyncio.sleep(0.5)
                 if crashes is not None:
                     node = crashes.choice(system.ids)
