@@ -9,9 +9,10 @@ from typing import Any, final
 from worldline.deploy.attended import AttendedEvents
 from worldline.deploy.executing import ARRIVES, NodeExecution, PutOff
 from worldline.deploy.passing import (
+    DirectWays,
     Keeping,
-    PlainWays,
     RunsHandler,
+    guarded,
     noticed,
     vetted,
 )
@@ -74,7 +75,7 @@ class AccompaniedExecution:
         self._run: RunsHandler = execution.run
         # Where any handler is apart.
         self._keeping: Keeping | None = None
-        self.ways: PlainWays = {}
+        self.ways: DirectWays = {}
         self.unaware: Attention | None = None
 
     def attend(self) -> Attention | None:
@@ -163,18 +164,22 @@ class AccompaniedExecution:
 
     def _find_ways(self, before: Before | None) -> None:
         """Let messages whose handlers are apart go alone; without fields, none is."""
-        kind, alone, run = self._kind, self._execution.run, self._run
-        plain = kind.plain_on.items()
-        apart = {one for _, one in plain if before is not None and before.is_apart(one)}
+        kind, execution, run = self._kind, self._execution, self._run
+        direct = kind.direct_on
+        apart = {
+            one
+            for one in direct.values()
+            if before is not None and before.is_apart(one)
+        }
         if before is None or not apart:
             self._keeping = None
         else:
             untold = touched_by_any(kind, apart)
-            self._keeping = keeping = Keeping(before, self._execution.counts, untold)
+            self._keeping = keeping = Keeping(before, execution.counts, untold)
             run = keeping.told(run)
-        self.ways.update(
-            {cls: (one, alone if one in apart else run) for cls, one in plain}
-        )
+        for cls, one in direct.items():
+            runs = execution.run if one in apart else run
+            self.ways[cls] = one, guarded(one, runs, execution, self.happen)
 
     def _asked(
         self,

@@ -24,7 +24,7 @@ from worldline.model.semantics.execute import (
     waits,
 )
 from worldline.model.semantics.hidden import PendingTimer
-from worldline.model.semantics.plain import run_plain
+from worldline.model.semantics.plain import lets_in, run_plain
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
 from worldline.trace.journal.codec import Codec
@@ -63,6 +63,8 @@ class NodeExecution:
 
     Attributes
     ----------
+    me
+        The id of the node.
     lamport
         The Lamport time of the last event.
     door
@@ -91,13 +93,13 @@ class NodeExecution:
         say: Callable[[str], None],
     ) -> None:
         self.lamport = restored.lamport
-        self.system, self._index, self._me = system, index, system.ids[index]
+        self.system, self._index, self.me = system, index, system.ids[index]
         self.kind, self.node = system.types[index], node
-        rng = random.Random(f"{seed} {self._me.name} {restored.incarnation}")
+        rng = random.Random(f"{seed} {self.me.name} {restored.incarnation}")
         self.door = door = HostDoor(system, rng, wire.is_full)
         door.counter = restored.counter
         self._context = make_context(system, index, door)
-        self._context.move(self._me, node)
+        self._context.move(self.me, node)
         self.following = Following(
             system,
             index,
@@ -172,7 +174,7 @@ class NodeExecution:
         self.lamport += 1
         self.counts.events += 1
         door = self.door
-        door.begin(self._me)
+        door.begin(self.me)
         door.clock, door.clock_read = self._now(), False
         return door
 
@@ -186,6 +188,10 @@ class NodeExecution:
             )
         finally:
             series.leave()
+
+    def lets_in(self, handler: Handler, arguments: tuple[Any, ...]) -> bool:
+        """Say whether the guard of a handler lets it have an event."""
+        return lets_in(handler, self.node, arguments, self.series)
 
     def perform(self, event: Event) -> Result | Failure:
         """Run the handlers of an event, if their guards let it happen."""
@@ -214,7 +220,7 @@ class NodeExecution:
         took = self._now() - began
         if took > SLOW_S and name not in self._named:
             self._named.add(name)
-            what = f"{name_at(self.kind, name)} at {self._me}"
+            what = f"{name_at(self.kind, name)} at {self.me}"
             self._say(f"{what} took {took:.2f} s; all else of its host waited")
 
     def fail(self, number: int, failure: Failure) -> None:

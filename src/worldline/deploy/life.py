@@ -12,7 +12,7 @@ from worldline.deploy.clock import HostClock
 from worldline.deploy.counts import NodeCounts
 from worldline.deploy.executing import PUT_OFF_S, NodeExecution, PutOff
 from worldline.deploy.keeping import KeptBack, stopped
-from worldline.deploy.passing import PlainWays
+from worldline.deploy.passing import DirectWays, direct_ways
 from worldline.deploy.recovery import Restored
 from worldline.deploy.saving import Saving
 from worldline.deploy.turn import PresentTurn
@@ -125,11 +125,8 @@ class NodeLife:
         )
         self._pending = self.execution.door.pending
         self._direct = {} if watching else direct_calls(system, index)
-        self._ways: PlainWays = {}
-        if watching is None:
-            run = self.execution.run
-            self._ways = {cls: (one, run) for cls, one in kind.plain_on.items()}
-        self._plain_timers = {} if watching else kind.plain_timers
+        self._ways: DirectWays = {} if watching else direct_ways(self.execution)
+        self._direct_timers = {} if watching else kind.direct_timers
         self._loop = asyncio.get_running_loop()
         self.kept: KeptBack = KeptBack(self)
         self.saving = Saving(self, codec, wire, turn)
@@ -185,12 +182,14 @@ class NodeLife:
         _, after = self._pending.pop(timer)
         part, name, payload = timer.part, timer.name, timer.payload
         record = FiredRecord(part, name, payload)
-        handler = None if part else self._plain_timers.get(name)
-        if handler is None:
-            event = Event(Kind.TIMER, self.me, part=part, name=name, payload=payload)
-            self._take(record, event, (timer, min(after, PUT_OFF_S) or PUT_OFF_S))
-            return
-        self._run(record, handler, (payload,) if handler.mark.takes_payload else ())
+        handler = None if part else self._direct_timers.get(name)
+        if handler is not None:
+            arguments = (payload,) if handler.mark.takes_payload else ()
+            if self._lets_in(handler, arguments):
+                self._run(record, handler, arguments)
+                return
+        event = Event(Kind.TIMER, self.me, part=part, name=name, payload=payload)
+        self._take(record, event, (timer, min(after, PUT_OFF_S) or PUT_OFF_S))
 
     def hear(self, peer: int, kind: str, reason: str) -> None:
         """Take an error of the connection with a peer."""
@@ -300,6 +299,17 @@ class NodeLife:
                 self.kept.keep(packet, event)
         if not self.kept.is_idle:
             self.kept.look()
+
+    def _lets_in(self, handler: Handler, arguments: tuple[Any, ...]) -> bool:
+        """Say whether the guard of a handler lets it have an event."""
+        if handler.mark.when is None:
+            return True
+        try:
+            with self.execution.series:
+                return self.execution.lets_in(handler, arguments)
+        except BaseException as error:
+            self.end(error)
+            return False
 
     def _run(
         self,

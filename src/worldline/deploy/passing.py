@@ -1,6 +1,7 @@
-"""Ways of messages past companions that attend to some of what they change, or undo it.
+"""Ways of messages: past guards that let them in, and past companions.
 
 Nearly each event of a node goes this way, so each is a function that has at hand what it needs.
+Companions that stand there attend to some of what messages change, or undo it.
 A handler that is *apart*, since its code can change nothing that they look at, goes past them.
 """
 
@@ -14,18 +15,60 @@ from worldline.deploy.counts import NodeCounts
 from worldline.deploy.executing import NodeExecution
 from worldline.deploy.turn import PresentTurn
 from worldline.model.events import Event
+from worldline.model.message import OpenEnvelope
+from worldline.model.network.datagrams import delivery
 from worldline.model.node import Handler
-from worldline.model.semantics.execute import Failure
+from worldline.model.semantics.execute import Failure, Result
 from worldline.worlds.companions import Instead
 from worldline.worlds.touching.touched import Touched
 from worldline.worlds.undoing import Before
 
 RunsHandler: TypeAlias = Callable[[int, Handler, tuple[Any, ...]], Event | None]
-"""Runs the handler of a message of which nothing has to be asked before, by the number of the
-event; returns a message that was undone, and is to come again."""
+"""Runs the handler of a message, by the number of the event; returns a message that is to
+come again, as its guard does not let it in or it was undone."""
 
-PlainWays: TypeAlias = dict[type, tuple[Handler, RunsHandler]]
+LetsHappen: TypeAlias = Callable[[int, Event], Result | None]
+"""Lets a message happen, by the number of the event; see `NodeExecution`."""
+
+DirectWays: TypeAlias = dict[type, tuple[Handler, RunsHandler]]
 """By their classes, messages, each with its handler and what runs that."""
+
+
+def guarded(
+    handler: Handler, run: RunsHandler, execution: NodeExecution, happen: LetsHappen
+) -> RunsHandler:
+    """Return what runs the handler of a message, if its guard lets it in.
+
+    Parameters
+    ----------
+    run
+        Runs it then.
+    happen
+        Lets happen what becomes of the message otherwise.
+    """
+    if handler.mark.when is None:
+        return run
+    me, lets_in = execution.me, execution.lets_in
+
+    def asked(
+        number: int, handler: Handler, arguments: tuple[Any, ...]
+    ) -> Event | None:
+        if lets_in(handler, arguments):
+            return run(number, handler, arguments)
+        src, message = arguments
+        event = delivery(me, OpenEnvelope(src, "", message))
+        return event if happen(number, event) is Result.WAITS else None
+
+    return asked
+
+
+def direct_ways(execution: NodeExecution) -> DirectWays:
+    """Return the ways of messages at a node beside which no companion stands."""
+    run, happen = execution.run, execution.happen
+    return {
+        cls: (handler, guarded(handler, run, execution, happen))
+        for cls, handler in execution.kind.direct_on.items()
+    }
 
 
 @final

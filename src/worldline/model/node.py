@@ -145,6 +145,16 @@ class NodeType:
         """Those by the name of a timer that nothing has to be asked before; no parts."""
         return {key: one for key, one in self.timers.items() if self._is_plain(one)}
 
+    @property
+    def direct_on(self) -> dict[type, Handler]:
+        """Those by message class before which their guard alone is asked; no parts."""
+        return {} if self.parts else self.on
+
+    @property
+    def direct_timers(self) -> dict[str, Handler]:
+        """Those by the name of a timer before which their guard alone is asked; no parts."""
+        return {} if self.parts else self.timers
+
     def _is_plain(self, handler: Handler) -> bool:
         return handler.mark.when is None and not self.parts
 

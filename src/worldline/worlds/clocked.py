@@ -43,7 +43,7 @@ from worldline.model.semantics.execute import (
 )
 from worldline.model.semantics.hidden import Hidden, PendingTimer
 from worldline.model.semantics.outcome import Outcome
-from worldline.model.semantics.plain import run_plain
+from worldline.model.semantics.plain import lets_in, run_plain
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
 from worldline.model.usercode.running import Series
@@ -266,10 +266,16 @@ class ClockedWorld:
         if self.system.observers:
             self._observe(event, door.outcome(result))
 
+    def lets_in(self, index: int, handler: Handler, arguments: tuple[Any, ...]) -> bool:
+        """Say whether the guard of a handler lets it have an event."""
+        if handler.mark.when is None:
+            return True
+        return lets_in(handler, self.nodes[index], arguments, self.series)
+
     def run(
         self, index: int, handler: Handler, arguments: tuple[Any, ...], now: float
     ) -> Result | Failure:
-        """Run a plain handler at a node that is up, as `happen` does with its event.
+        """Run a handler that is let in at a node that is up, as `happen` does with its event.
 
         Nobody observes, and what is consumed has been taken out. That it may have changed
         the fields and the hidden state of its node is for the caller to note.

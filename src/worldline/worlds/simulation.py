@@ -94,10 +94,7 @@ class Simulation:
         *,
         companions: Sequence[Companion] = (),
     ) -> None:
-        self._system = system
-        self._conditions = conditions
-        self._look = look
-        self._idle = 0
+        self._system, self._conditions, self._look = system, conditions, look
         self._chance = chance = Chance(seed, system.ids)
         self.agenda = agenda = Agenda()
         self.courier = Courier(system, conditions, chance, agenda)
@@ -111,8 +108,8 @@ class Simulation:
         self.alone: int | None = None
         self.touched = bytearray(len(system.ids))
         self._entry: AgendaEntry | None = None
-        self._types, self._sorts = system.types, _SORTS
-        self._observed = bool(system.observers)
+        self._types, self._observed = system.types, bool(system.observers)
+        self._sorts, self._idle = _SORTS, 0
         self._beside: Accompaniment | None = None
         if companions:
             self._beside = Accompaniment(self, system, conditions, chance, companions)
@@ -303,10 +300,12 @@ class Simulation:
 
     def _message(self, entry: AgendaEntry) -> bool:
         index, envelope = entry[2], entry[3]
-        handler = self._types[index].plain_on.get(type(envelope.message))
-        if handler is None or self._observed or not self.courier.is_plain(entry):
-            return self.happen(self.courier.arrive(entry), index)
-        return self.run(entry, handler, (envelope.src, envelope.message))
+        handler = self._types[index].direct_on.get(type(envelope.message))
+        if handler is not None and not self._observed and self.courier.is_plain(entry):
+            arguments = envelope.src, envelope.message
+            if self.world.lets_in(index, handler, arguments):
+                return self.run(entry, handler, arguments)
+        return self.happen(self.courier.arrive(entry), index)
 
     def _come(self, entry: AgendaEntry) -> bool:
         self.courier.come(entry)
@@ -321,12 +320,13 @@ class Simulation:
         if timers.get(timer) is not which:
             return False  # cancelled, set again, or forgotten in a crash
         del timers[timer]
-        handler = self._types[index].plain_timers.get(timer.name)
-        if handler is None or self._observed:
-            self.world.touched.add(self._system.layout.hidden(index))
-            return self.happen(fired(self._system.ids[index], timer), index)
-        payload = (timer.payload,) if handler.mark.takes_payload else ()
-        return self.run(entry, handler, payload)
+        handler = self._types[index].direct_timers.get(timer.name)
+        if handler is not None and not self._observed:
+            payload = (timer.payload,) if handler.mark.takes_payload else ()
+            if self.world.lets_in(index, handler, payload):
+                return self.run(entry, handler, payload)
+        self.world.touched.add(self._system.layout.hidden(index))
+        return self.happen(fired(self._system.ids[index], timer), index)
 
     def _script(self, entry: AgendaEntry) -> bool:
         """Make the next call of a script."""
