@@ -1,4 +1,4 @@
-"""What hosts cost: an event, a commit, a datagram, a sync, and hooks that nobody uses.
+"""What hosts cost: an event, a commit, a datagram, a sync, a guard, and unused hooks.
 
 The load is `replicated_log`: three nodes, values of 100 bytes. Each measurement is a process
 of its own (three where the nodes are apart); those that are compared run in turns. Medians,
@@ -8,7 +8,7 @@ machine is printed beside: rates by the clock on the wall are floors.
 
     python benchmarks/deploy.py                        all
     python benchmarks/deploy.py rates --rounds 3       some: rates, commits, durable,
-                                                       datagrams, hooks
+                                                       datagrams, hooks, guards
     python benchmarks/deploy.py --write                into docs/results.md
 """
 
@@ -225,13 +225,30 @@ def hooks(part: Part, given: argparse.Namespace) -> None:
     )
 
 
+def guards(part: Part, given: argparse.Namespace) -> None:
+    """What the guard of a handler costs a message."""
+    cases = [{"events": 8 * deploy_hooks.CHUNK, "plain": one} for one in (False, True)]
+    (_, with_guard), (_, plain) = measure("hooks", cases, given.rounds)
+    guarded, bare = (
+        [value for row in rows for value in row["with_us"]]
+        for rows in (with_guard, plain)
+    )
+    ratio = statistics.median(guarded) / statistics.median(bare)
+    part.say(
+        f"A message in turns of {deploy_hooks.TURN}, without sockets, {given.rounds} "
+        f"processes each: {told(guarded, '.2f')} us where its handler has a guard, "
+        f"{told(bare, '.2f')} where it has none, {ratio:.2f} times; "
+        f"load {max(row['load'] for row in (*with_guard, *plain)):.1f}."
+    )
+
+
 MEASUREMENTS: dict[str, Callable[..., Row]] = {
     "load": deploy_load.measure,
     "sockets": deploy_sockets.measure,
     "hooks": deploy_hooks.measure,
 }
 TABLES: dict[str, Callable[[Part, argparse.Namespace], None]] = {
-    one.__name__: one for one in (rates, commits, durable, datagrams, hooks)
+    one.__name__: one for one in (rates, commits, durable, datagrams, hooks, guards)
 }
 
 

@@ -3,9 +3,8 @@
 The present code against the same code without them: the functions through which an event
 goes are compiled a second time from their source, in which what asks for companions is a
 constant, so that the compiler leaves out the question and what hangs on it. Both run in
-turns, on the same node, with the same messages, in turns of 64. The handler has a
-guard: where nothing has to be asked before a handler, an event goes by no hook at all, and
-what is left is the way of the messages to it.
+turns, on the same node, with the same messages, in turns of 64. The handler has a guard; by
+the side of one without, the same measurement says what that costs.
 """
 
 from __future__ import annotations
