@@ -49,6 +49,11 @@ def raises_of_a_node(view: wl.View) -> bool:
     return view.for_each_node(lambda view, node: [True, True][view[node].got])
 
 
+@wl.safety
+def raises_of_a_message(view: wl.View) -> bool:
+    return not view.any_message(lambda ping: [False][ping.number // 3], Ping)
+
+
 @wl.liveness
 def raises_in_the_end(view: wl.View) -> bool:
     return {0: False, 1: False}[view[B].got]
@@ -75,7 +80,13 @@ def is_broken_before(view: wl.View) -> bool:
     return bool(raises.predicate(view))
 
 
-OF_EACH_STATE = [raises, raises_of_a_node, says_a_number, says_nothing]
+OF_EACH_STATE = [
+    raises,
+    raises_of_a_node,
+    raises_of_a_message,
+    says_a_number,
+    says_nothing,
+]
 OF_STATES = [*OF_EACH_STATE, is_never_reached]
 
 
