@@ -185,6 +185,23 @@ def test_what_is_not_raised_again_is_not_looked_for_without_end(
     assert found.value.trace is None
 
 
+@pytest.mark.parametrize("late", range(1, 30, 4))
+def test_what_else_the_second_search_raises_is_not_told(
+    late: int, monkeypatch: pytest.MonkeyPatch
+):
+    """It stops by the clock, and may seem to say two things of one state."""
+    times = iter([0.0] * late)
+    monkeypatch.setattr(unjudged, "monotonic", lambda: next(times, 100.0))
+    with pytest.raises(PropertyError, match="raises raised KeyError"):
+        wl.check(system(raises))
+
+
+def test_options_that_say_nothing_of_the_second_search_are_left_out():
+    with pytest.raises(PropertyError) as found:
+        wl.check(system(raises_in_the_end), max_liveness_states=100)
+    assert_leads_there(run_to(found.value), "raises_in_the_end")
+
+
 def test_a_property_that_is_broken_before_is_no_error():
     assert wl.check(system(is_broken_before)).verdict is wl.Verdict.VIOLATED
 
