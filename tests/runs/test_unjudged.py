@@ -49,6 +49,11 @@ def raises_of_a_node(view: wl.View) -> bool:
     return view.for_each_node(lambda view, node: [True, True][view[node].got])
 
 
+@wl.safety
+def raises_of_a_message(view: wl.View) -> bool:
+    return not view.any_message(lambda ping: [False][ping.number // 3], Ping)
+
+
 @wl.liveness
 def raises_in_the_end(view: wl.View) -> bool:
     return {0: False, 1: False}[view[B].got]
@@ -75,7 +80,13 @@ def is_broken_before(view: wl.View) -> bool:
     return bool(raises.predicate(view))
 
 
-OF_EACH_STATE = [raises, raises_of_a_node, says_a_number, says_nothing]
+OF_EACH_STATE = [
+    raises,
+    raises_of_a_node,
+    raises_of_a_message,
+    says_a_number,
+    says_nothing,
+]
 OF_STATES = [*OF_EACH_STATE, is_never_reached]
 
 
@@ -172,6 +183,23 @@ def test_what_is_not_raised_again_is_not_looked_for_without_end(
     with pytest.raises(PropertyError, match="by chance") as found:
         wl.check(endless)
     assert found.value.trace is None
+
+
+@pytest.mark.parametrize("late", range(1, 30, 4))
+def test_what_else_the_second_search_raises_is_not_told(
+    late: int, monkeypatch: pytest.MonkeyPatch
+):
+    """It stops by the clock, and may seem to say two things of one state."""
+    times = iter([0.0] * late)
+    monkeypatch.setattr(unjudged, "monotonic", lambda: next(times, 100.0))
+    with pytest.raises(PropertyError, match="raises raised KeyError"):
+        wl.check(system(raises))
+
+
+def test_options_that_say_nothing_of_the_second_search_are_left_out():
+    with pytest.raises(PropertyError) as found:
+        wl.check(system(raises_in_the_end), max_liveness_states=100)
+    assert_leads_there(run_to(found.value), "raises_in_the_end")
 
 
 def test_a_property_that_is_broken_before_is_no_error():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import worldline as wl
@@ -89,6 +91,37 @@ def test_an_answer_that_fails_makes_that_state_false_and_no_other(
     for _ in range(2):
         assert {hops: decision(found[hops]) for hops in order} == {
             hops: hops == 2 for hops in order
+        }
+
+
+HELD = {0: False, 1: False, 2: True}
+FOUND = Observer("total", 0, TOTAL.project, TOTAL.fold, lambda value: HELD[value])
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        FOUND.holds,
+        lambda view: view.any_message(lambda message: HELD[message.hops], Ping),
+    ],
+    ids=["history", "message"],
+)
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (3, 2, 4, 2, 0, 3)])
+@pytest.mark.parametrize("fallback", [True, False])
+def test_a_property_goes_on_where_it_catches_what_an_answer_raises(
+    asks: Callable[[wl.View], bool], order: tuple[int, ...], fallback: bool
+) -> None:
+    def is_caught(view: wl.View) -> bool:
+        try:
+            return asks(view)
+        except KeyError:
+            return fallback
+
+    world, found = rows(FOUND)
+    decision = world.decision(is_caught)
+    for _ in range(2):
+        assert {hops: decision(found[hops]) for hops in order} == {
+            hops: HELD.get(hops, fallback) for hops in order
         }
 
 

@@ -10,6 +10,7 @@ from worldline.debug.session import Session
 from worldline.debug.timeline import ProgressCallback, Timeline
 from worldline.loading.predicates import with_predicates
 from worldline.model.system import System
+from worldline.runs.unjudged import as_asked
 from worldline.trace.format import StrPath, read
 from worldline.trace.records import Header
 
@@ -48,7 +49,7 @@ def open_session(
     """
     trace = read(place, partial=partial)
     system, notes = _asked(load(place, trace.header), predicates)
-    timeline = Timeline(trace, system, report)
+    timeline = Timeline(trace, as_asked(system, trace.end), report)
     if other is None:
         return Session(timeline, added=notes)
     second = read(other, partial=partial)
@@ -56,7 +57,9 @@ def open_session(
     theirs = system
     if not same:
         theirs, _ = _asked(load(other, second.header), predicates)
-    return Session(timeline, Timeline(second, theirs, report), added=notes)
+    return Session(
+        timeline, Timeline(second, as_asked(theirs, second.end), report), added=notes
+    )
 
 
 def _asked(

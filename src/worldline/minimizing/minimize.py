@@ -38,7 +38,7 @@ from worldline.runs.elsewhere import asked_with
 from worldline.runs.loading import command, system_of
 from worldline.runs.report import PropertyReport
 from worldline.runs.timeless import judging, without
-from worldline.runs.unjudged import asking_whether_judged
+from worldline.runs.unjudged import as_asked, asking_whether
 from worldline.search.engines import threads_of
 from worldline.shrink.campaign import Campaign
 from worldline.shrink.candidate import CandidateRunner, ShrunkRun
@@ -100,6 +100,7 @@ def minimize_run(
     notes: tuple[str, ...] = ()
     if options.predicates is not None:
         system, notes = with_predicates(system, options.predicates)
+    system = as_asked(system, recorded.end)
     refuse_no_result(recorded, system, path, options)
 
     def minimized(place: Path, options: MinimizeOptions) -> MinimizeReport:
@@ -142,7 +143,7 @@ def _in_no_time(
             if run.end is None or error.prop != run.end.property:
                 raise
             # It leads to where the property cannot be judged, and so does what is left of it.
-            made = asking_whether_judged(made, error.prop)
+            made, _ = asking_whether(made, error)
             original = original_of(run, made, path, reorder=options.reorder)
         return _minimized(original, path, options)
 

@@ -10,6 +10,7 @@
     │   ├── Asymmetry       nodes declared symmetric can be told apart
     │   ├── Timeless        a time is asked for where there is none
     │   ├── PropertyError   a property raises, or says neither yes nor no
+    │   ├── ObserverError   an observer raises, or makes what cannot be kept
     │   └── Unseen          a verdict depends on what is not known
     └── InternalError       Worldline contradicts itself: please report (RuntimeError)
 
@@ -209,6 +210,31 @@ class PropertyError(ModelError):
     ) -> None:
         super().__init__(what, remedy=remedy, located=True)
         self.prop, self.trace = prop, trace
+
+
+class ObserverError(ModelError):
+    """An observer makes nothing of some step: it raises, or makes what cannot be kept.
+
+    Parameters
+    ----------
+    observer
+        Its name.
+    what, remedy
+        As for others, located by now.
+
+    Attributes
+    ----------
+    observer
+        Its name.
+    trace
+        The file of a run to there; None if none was written.
+    """
+
+    def __init__(
+        self, observer: str, what: str, remedy: str, trace: Path | None = None
+    ) -> None:
+        super().__init__(what, remedy=remedy, located=True)
+        self.observer, self.trace = observer, trace
 
 
 class Unseen(ModelError):

@@ -10,12 +10,13 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.parting import settle_fields
 from worldline.model.data.settling import settled
+from worldline.model.data.unfreezable import Unfreezable
 from worldline.model.data.values import freeze, thaw, thaw_shared
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, ObserverError
 from worldline.model.events import Choices, Event
 from worldline.model.usercode import running
 from worldline.model.usercode.running import refuse
-from worldline.model.usercode.user_functions import check_function, yes_or_no
+from worldline.model.usercode.user_functions import check_function, no_answer
 
 if TYPE_CHECKING:
     from worldline.model.view import View
@@ -119,15 +120,16 @@ class Observer:
                 name = f"the {what} of observer {self.name!r}"
                 check_function(function, name, arguments=arguments, like=like)
 
-    def look(self, step: Step) -> Any | None:
-        """Return what of a step concerns the observer.
+    def look(self, step: Step) -> Frozen | None:
+        """Return what of a step concerns the observer, frozen; None if nothing does.
 
         Raises
         ------
-        ModelError
-            If the user's function raises or does not return.
+        ObserverError
+            If the user's function raises, does not return or returns no plain data.
         """
-        return _answered(self.name, "project", self.project, step)
+        seen = _made(self.name, "project", self.project, step)
+        return None if seen is None else _kept(self.name, "project", seen)
 
     def arranged(self, value: Any) -> Any:
         """Return a value that was written down as `fold` would have built it.
@@ -180,6 +182,24 @@ def _answered(
         refuse(f"the {what} of observer {name!r}", function, error, remedy)
 
 
+def _made(name: str, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what an observer makes of a step, or say of which observer nothing is made."""
+    try:
+        return _answered(name, what, function, *arguments)
+    except ModelError as error:
+        if type(error) is not ModelError:
+            raise
+        raise ObserverError(name, error.what, error.remedy) from error.__cause__
+
+
+def _kept(name: str, what: str, value: Any) -> Frozen:
+    try:
+        return freeze(value)
+    except Unfreezable as error:
+        told = f"the {what} of observer {name!r} made what cannot be kept: {error.what}"
+        raise ObserverError(name, told, error.remedy) from None
+
+
 @final
 class Record:
     """The cell that holds an observer's value."""
@@ -193,7 +213,7 @@ class Record:
     def fold(self, projected: Frozen) -> None:
         """Fold in what a step was projected to, frozen."""
         observer, seen = self.observer, thaw_shared(projected)
-        made = _answered(observer.name, "fold", observer.fold, self.value, seen)
+        made = _made(observer.name, "fold", observer.fold, self.value, seen)
         held = {"value": made}
         settle_fields(held)
         self.value = held["value"]
@@ -203,17 +223,21 @@ class Record:
 
         Raises
         ------
-        ModelError
+        ObserverError
             If that is no bool.
         """
         decide = self.observer.decide
         if decide is None:
             return True
+        decided: Any = decide(self.value)
+        if decided is True or decided is False:
+            return decided is True
         name = f"the decide of observer {self.observer.name!r}"
-        return yes_or_no(decide(self.value), decide, name)
+        error = no_answer(decided, decide, name)
+        raise ObserverError(self.observer.name, error.what, error.remedy)
 
     def freeze(self) -> Frozen:
-        return freeze(self.value)
+        return _kept(self.observer.name, "fold", self.value)
 
     def restore(self, frozen: Frozen) -> None:
         self.value = thaw(frozen)

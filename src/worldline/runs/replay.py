@@ -34,6 +34,7 @@ from worldline.runs.rerun import (
     source_changed,
 )
 from worldline.runs.restoring import instruments_of, world_of
+from worldline.runs.unjudged import as_asked
 from worldline.runs.unseen import SeenReader
 from worldline.runs.verdict_again import judge_again
 from worldline.show.phrases import (
@@ -126,6 +127,7 @@ def replay_trace(
     notes: tuple[str, ...] = ()
     if predicates is not None:
         system, notes = with_predicates(system, Path(predicates))
+    system = as_asked(system, end)
     begin = time.perf_counter()
     right, explanation, is_decided = False, "", True
     with listening(), watched():

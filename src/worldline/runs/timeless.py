@@ -9,11 +9,13 @@ from typing import TypeVar
 from worldline.model.errors import Timeless
 from worldline.model.system import System
 from worldline.model.verdicts import Verdict
+from worldline.options.common import SystemOptions
 from worldline.runs.report import BaseReport, PropertyReport
 from worldline.runs.unjudged import telling_where
 
 T = TypeVar("T")
 R = TypeVar("R", bound=BaseReport)
+Q = TypeVar("Q", bound=SystemOptions)
 
 NOT_HERE = "not judged here: only simulate and replay know times and gauges"
 
@@ -21,15 +23,13 @@ NONE_JUDGED = "no property judged"
 """The bound of a search that had to leave out all that it was asked about."""
 
 
-def without_timeless(
-    system: System, names: Sequence[str] | None, ask: Callable[[System], R]
-) -> R:
+def without_timeless(system: System, options: Q, ask: Callable[[System, Q], R]) -> R:
     """Ask something of a system, but of no property that asks for the time or a gauge.
 
     Parameters
     ----------
-    names
-        The properties that were asked for; None for all.
+    options
+        What it is asked with, and which properties were asked for.
 
     Raises
     ------
@@ -39,10 +39,10 @@ def without_timeless(
 
     def about(judged: Sequence[str] | None) -> R:
         asked = system if judged is None else judging(system, judged)
-        return telling_where(ask, asked)
+        return telling_where(ask, asked, options)
 
     pairs = [(prop.name, prop.kind.value) for prop in system.properties]
-    return about_the_others(pairs, names, about)
+    return about_the_others(pairs, options.properties, about)
 
 
 def judging(system: System, names: Sequence[str]) -> System:

@@ -76,9 +76,7 @@ def check(system: SystemTarget, options: CheckOptions) -> Report:
     """
     refuse_no_asserts()
     opened = open_system(system, options.parameters)
-    return without_timeless(
-        opened, options.properties, lambda made: _checked(made, options)
-    )
+    return without_timeless(opened, options, _checked)
 
 
 def _checked(made: System, options: CheckOptions) -> Report:

@@ -20,7 +20,6 @@ from worldline.model.data.content import Frozen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.parting import settle_fields
 from worldline.model.data.settling import AS_THEY_ARE
-from worldline.model.data.values import freeze
 from worldline.model.events import Event
 from worldline.model.instruments import Instruments
 from worldline.model.kinds import Kind
@@ -348,7 +347,7 @@ class ClockedWorld:
             projected = observer.look(outcome.as_step(event))
             if projected is not None:
                 column = self.system.layout.observer(number)
-                self.around[column].fold(freeze(projected))
+                self.around[column].fold(projected)
                 self.touched.add(column)
 
 

@@ -13,7 +13,6 @@ from typing import Any, final
 
 from worldline.model.absent import NO_VALUE, absent_in, is_partial, restored_cell
 from worldline.model.data.parting import settle_fields
-from worldline.model.data.values import freeze
 from worldline.model.errors import ModelError
 from worldline.model.events import Choices, Event, Schedule
 from worldline.model.faults import FaultBudget, Faults
@@ -342,7 +341,7 @@ class DirectWorld:
         for number, observer in enumerate(self.system.observers):
             projected = observer.look(outcome.as_step(event))
             if projected is not None:
-                self.cells[self.system.layout.observer(number)].fold(freeze(projected))
+                self.cells[self.system.layout.observer(number)].fold(projected)
 
     def _is_idle(self, event: Event) -> bool:
         """Say whether an offered event waits for its guard, or is a no-op."""

@@ -15,7 +15,6 @@ from worldline.engine.decisions import Decision
 from worldline.engine.tables import Operations, Tables
 from worldline.model.absent import NO_VALUE, AbsentCell
 from worldline.model.data.content import Frozen
-from worldline.model.data.values import freeze
 from worldline.model.events import Choices, Event
 from worldline.model.kinds import Kind
 from worldline.model.message import Envelope
@@ -318,7 +317,7 @@ class RememberingWorld:
             projected = observer.look(dry_run.outcome.as_step(event))
             if projected is not None:
                 column = self.system.layout.observer(number)
-                change = "fold", freeze(projected)
+                change = "fold", projected
                 folds.append(self._tables.operations(column, change))
         return folds
 

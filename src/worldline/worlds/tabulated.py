@@ -24,7 +24,6 @@ from worldline.engine.tables import (
 )
 from worldline.model.absent import NO_VALUE, AbsentCell, is_partial
 from worldline.model.data.content import fingerprint
-from worldline.model.data.values import freeze
 from worldline.model.errors import InternalError
 from worldline.model.events import Event
 from worldline.model.kinds import MESSAGE_KINDS
@@ -292,7 +291,7 @@ class TabulatedWorld:
         for number, observer in enumerate(self.system.observers):
             projected = observer.look(dry_run.outcome.as_step(event))
             if projected is not None:
-                change = ("fold", freeze(projected))
+                change = ("fold", projected)
                 operations.append(
                     self.tables.operations(layout.observer(number), change)
                 )

@@ -24,7 +24,7 @@ from worldline.model.usercode.activity import activity
 from worldline.model.usercode.divergence import Diverged
 from worldline.model.usercode.interrupts import is_interrupt
 from worldline.model.usercode.one_thread import claim, release
-from worldline.model.usercode.running import run_pure
+from worldline.model.usercode.running import is_ours, run_pure
 from worldline.model.verdicts import StateVerdict
 from worldline.model.view import ColumnRead, View
 from worldline.worlds.purity.evaluations import Evaluations
@@ -294,9 +294,14 @@ class _Recorder:
                 if answered is None
                 else answered
             )
-        except AssertionError:
-            # What is asked of a message or a history may fail as the property may.
-            self._note(read, answers.question, answers.number(value, AssertionError))
+        except BaseException as error:
+            # What is asked of a message or a history may fail as the property may, which
+            # may catch it and look at what it says.
+            if not is_ours(error):
+                asserts = type(error) is AssertionError
+                failed = AssertionError if asserts else (type(error), value)
+                number = answers.number(value, failed)
+                self._note(read, answers.question, number)
             raise
         self._note(read, answers.question, number)
         if given is NO_VALUE:

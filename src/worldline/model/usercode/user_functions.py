@@ -49,7 +49,7 @@ def yes_or_no(value: Any, function: Any, what: str) -> bool:
     # By identity: 1 equals True, and comparing an array gives an array.
     if value is True or value is False:
         return value is True
-    raise _no_answer(value, function, what)
+    raise no_answer(value, function, what)
 
 
 def verdict(value: Any, function: Any, what: str) -> bool:
@@ -166,7 +166,8 @@ def takes(function: Any, arguments: int) -> bool:
     return True
 
 
-def _no_answer(value: Any, function: Any, what: str) -> ModelError:
+def no_answer(value: Any, function: Any, what: str) -> ModelError:
+    """Return the error that a predicate's answer is no bool; see `yes_or_no`."""
     if value is None:
         remedy = (
             "return a bool in every case (a forgotten return gives None); only a "

@@ -51,9 +51,7 @@ def predict(system: SystemTarget, options: PredictOptions) -> PredictReport:
     """
     refuse_no_asserts()
     opened = open_system(system, options.parameters)
-    return without_timeless(
-        opened, options.properties, lambda made: _predicted(made, options)
-    )
+    return without_timeless(opened, options, _predicted)
 
 
 def _predicted(made: System, options: PredictOptions) -> PredictReport:

@@ -99,7 +99,7 @@ def simulate_beside(
 
     See `Question` for what stands there.
     """
-    return telling_where(lambda one: _simulated(one, options, companions, tell), made)
+    return telling_where(lambda s, o: _simulated(s, o, companions, tell), made, options)
 
 
 def _simulated(

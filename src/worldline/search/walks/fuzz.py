@@ -52,9 +52,7 @@ def fuzz(system: SystemTarget, options: FuzzOptions) -> WalkReport:
     """
     refuse_no_asserts()
     opened = injected(open_system(system, options.parameters), options.inject)
-    return without_timeless(
-        opened, options.properties, lambda made: _fuzzed(made, options)
-    )
+    return without_timeless(opened, options, _fuzzed)
 
 
 def _fuzzed(made: System, options: FuzzOptions) -> WalkReport:

@@ -69,9 +69,7 @@ def walk(system: SystemTarget, options: WalkOptions) -> WalkReport:
     """
     refuse_no_asserts()
     opened = open_system(system, options.parameters)
-    return without_timeless(
-        opened, options.properties, lambda made: _walked(made, options)
-    )
+    return without_timeless(opened, options, _walked)
 
 
 def _walked(made: System, options: WalkOptions) -> WalkReport:

@@ -115,7 +115,7 @@ class Again:
             for column, observer in self._observed.items():
                 seen = observer.look(step)
                 if seen is not None:
-                    projected.append((column, freeze(seen)))
+                    projected.append((column, seen))
         return _seen(path or [], dry_run.local, dry_run.outcome, projected)
 
     def _of_leaf(self, path: QueryPath, local: Frozen, leaf: Leaf) -> Told:
