@@ -49,6 +49,19 @@ def raises_of_a_node(view: wl.View) -> bool:
     return view.for_each_node(lambda view, node: [True, True][view[node].got])
 
 
+@wl.safety
+def raises_of_a_message(view: wl.View) -> bool:
+    return not view.any_message(lambda message: [False, False, False][message.number])
+
+
+@wl.safety
+def goes_on(view: wl.View) -> bool:
+    try:
+        return bool(raises_of_a_node.predicate(view))
+    except IndexError:
+        return True
+
+
 @wl.liveness
 def raises_in_the_end(view: wl.View) -> bool:
     return {0: False, 1: False}[view[B].got]
@@ -75,8 +88,11 @@ def is_broken_before(view: wl.View) -> bool:
     return bool(raises.predicate(view))
 
 
-OF_EACH_STATE = [raises, raises_of_a_node, says_a_number, says_nothing]
-OF_STATES = [*OF_EACH_STATE, is_never_reached]
+OF_EACH_STATE = [
+    *(raises, raises_of_a_node, raises_of_a_message),
+    *(says_a_number, says_nothing),
+]
+OF_STATES = [*OF_EACH_STATE, goes_on, is_never_reached]
 
 
 def system(*properties: wl.Property) -> wl.System:
