@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.systems import workers as make_workers
 from tests.worlds.driving import Driven
 
 import worldline as wl
+from worldline.model.pure import Pure
 
 
 def views(system: wl.System) -> list[wl.View]:
@@ -184,3 +186,18 @@ def test_a_view_of_a_part_reads_only_its_fields():
     assert view[system.ids[0]].link.next == 0
     with pytest.raises(wl.ModelError, match=r"Link\.got, which is no field"):
         _ = view[system.ids[0]].link.got
+
+
+def test_a_predicate_holds_the_code_that_it_is_known_by():
+    def lent(view: wl.View) -> bool:
+        return True
+
+    own = lent.__code__
+    lent.__code__ = own.replace(co_name="other")
+    other = weakref.ref(lent.__code__)
+    known = Pure.of(lent)
+    lent.__code__ = own
+    # Else another function's code could come to stand where this one's stood.
+    assert other() is known.code
+    assert Pure.of(lent).code is own
+    assert Pure.of(lent) != known

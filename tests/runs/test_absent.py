@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 from tests.cli.command import run
 from tests.runs.test_state import recorded
-from tests.worlds.test_absent import A, B, C, Holder, after, deliver, give, holders
+from tests.worlds.test_absent import (
+    A,
+    B,
+    C,
+    Holder,
+    Token,
+    after,
+    deliver,
+    give,
+    holders,
+)
 
 import worldline as wl
 from worldline.debug.commands import answer
@@ -104,6 +114,42 @@ def test_a_search_reports_what_is_seen_and_says_what_is_not(engine: wl.Engine):
         "nothing is known of b, taken: 3 of 4 safety and sometimes properties were "
         "answered, or unseen in no state that was visited"
     ) in report.notes
+
+
+@wl.node
+class Sending:
+    """Sends two tokens at once, and counts those that are not taken."""
+
+    refused: int = 0
+
+    @wl.call
+    def send_both(self, ctx: wl.Context) -> None:
+        self.refused += sum(not ctx.send(B, Token(n)) for n in range(2))
+
+    @wl.on(Token)
+    def take(self, ctx: wl.Context, src: wl.NodeId, msg: Token) -> None:
+        pass
+
+
+@pytest.mark.parametrize("engine", ["python", "native"])
+@pytest.mark.parametrize("absent", [(), (B,)])
+def test_a_send_buffer_to_an_absent_node_is_never_full(
+    engine: wl.Engine, absent: tuple[wl.NodeId, ...]
+):
+    @wl.safety
+    def all_are_taken(view: wl.View) -> bool:
+        return bool(view[A].refused == 0)
+
+    made = wl.System(
+        {A: Sending(), B: Sending()},
+        network=wl.streams(buffer=1),
+        workload=[wl.script(A, [Sending.send_both])],
+        properties=[all_are_taken],
+    )
+    begins = Checkpoint(without(made, after(made).snapshot(), absent))
+    write(recorded(made, begins, []), file := Path("begins.wl"))
+    report = wl.predict(made, from_=file, faults="none", engine=engine)
+    assert (report.verdict is wl.Verdict.VIOLATED) == (not absent)
 
 
 def test_a_check_and_a_prediction_say_the_same_of_what_was_decided():

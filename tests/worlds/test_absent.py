@@ -399,6 +399,27 @@ def test_one_predicate_has_one_open_answer():
     assert safety(same).answer(partial(holders(wl.datagrams()), B).view) is True
 
 
+def test_what_fails_on_a_way_that_may_be_none_is_unseen_though_it_is_caught():
+    def small(view: wl.View, node: wl.NodeId) -> bool:
+        return bool(view[node].held < 9)
+
+    def fails(view: wl.View, node: wl.NodeId) -> bool:
+        return bool(1 // view[node].lost == 1)
+
+    def catches(view: wl.View) -> bool:
+        try:
+            return view.for_each_node(small) or view.for_each_node(fails)
+        except ZeroDivisionError:
+            return True
+
+    system = holders(wl.datagrams())
+    world = partial(system, B)
+    assert safety(catches).answer(world.view) is UNSEEN
+    tables = TabulatedWorld(system, partial=True)
+    decision = tables.decision(safety(catches))
+    assert decision(tables.encode(world.snapshot())) is UNSEEN
+
+
 def test_unseen_is_no_truth_value():
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(UNSEEN)

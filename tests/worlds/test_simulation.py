@@ -194,6 +194,53 @@ def test_messages_keep_their_order_where_the_network_keeps_it(network: Network):
     assert len(from_a) > 90
 
 
+@wl.node
+class Insisting:
+    """Sends what is always the same, twice, and again whenever it is lost."""
+
+    @wl.start
+    def begin(self, ctx: wl.Context) -> None:
+        if ctx.me == A:
+            ctx.send(B, Note(0))
+            ctx.send(B, Note(0))
+
+    @wl.transport_error
+    def lost(self, ctx: wl.Context, peer: wl.NodeId) -> None:
+        ctx.send(peer, Note(0))
+
+    @wl.on(Note)
+    def hear(self, ctx: wl.Context, src: wl.NodeId, msg: Note) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("what", "node", "expected"),
+    [
+        ("crash", B, ["transport_error"] * 3),
+        ("reset", A, ["deliver"] * 2),
+    ],
+)
+def test_what_is_sent_again_takes_its_own_time_though_it_says_the_same(
+    what: str, node: wl.NodeId, expected: list[str]
+):
+    system = wl.System(
+        {A: Insisting(), B: Insisting()},
+        network=wl.streams(),
+        faults=wl.Faults(crashes=None, resets=None),
+    )
+    weather = [WeatherEvent(what=what, node=node, time=0.015)]
+    latency = latency_of("constant 20ms")
+    simulation = Simulation(system, Conditions(latency=latency, weather=weather), 0)
+    sent, arrived = 0.0, []
+    while (event := simulation.next(0.07)) is not None:
+        if event.kind in (wl.Kind.DELIVER, wl.Kind.TRANSPORT_ERROR):
+            arrived.append(event.kind.value)
+            assert simulation.now == pytest.approx(sent + 0.02)
+        if simulation.outcome().sends:
+            sent = simulation.now
+    assert arrived == expected
+
+
 def test_one_number_more_at_a_node_changes_none_of_another():
     chance, other = Chance(5, [A, B]), Chance(5, [B])
     for _ in range(3):

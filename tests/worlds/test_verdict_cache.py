@@ -8,7 +8,7 @@ import pytest
 
 import worldline as wl
 from worldline.engine.tables import Row
-from worldline.model.errors import ModelError
+from worldline.model.errors import ModelError, PropertyError
 from worldline.model.observers import Observer
 from worldline.model.properties import Property, safety
 from worldline.worlds.direct import DirectWorld
@@ -79,6 +79,26 @@ def rows(observer: Observer = TOTAL) -> tuple[TabulatedWorld, dict[int, Row]]:
     return world, found
 
 
+def one_in(message: Ping) -> bool:
+    return 6 // message.hops == 3
+
+
+@safety
+def goes_on_if_a_message_fails(view: wl.View) -> bool:
+    try:
+        return view.any_message(one_in, Ping)
+    except ZeroDivisionError:
+        return True
+
+
+@safety
+def goes_on_if_an_element_fails(view: wl.View) -> bool:
+    try:
+        return view.for_each_node(lambda view, node: view.any_message(one_in, dst=node))
+    except ZeroDivisionError:
+        return True
+
+
 @pytest.mark.parametrize("known", [hops_are_low, total_is_low])
 @pytest.mark.parametrize(
     "order", [(0, 1, 2, 3, 4), (4, 3, 2, 1, 0), (3, 2, 4, 2, 0, 3)]
@@ -123,6 +143,30 @@ def test_a_property_goes_on_where_it_catches_what_an_answer_raises(
         assert {hops: decision(found[hops]) for hops in order} == {
             hops: HELD.get(hops, fallback) for hops in order
         }
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 0), (1, 0, 2, 1), (2, 1, 0, 2)])
+def test_an_answer_that_fails_is_one_though_the_property_catches_it(
+    order: tuple[int, ...],
+) -> None:
+    world, found = rows()
+    decision = world.decision(goes_on_if_a_message_fails)
+    for hops in order:
+        assert decision(found[hops]) == (hops != 1)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_an_element_that_fails_is_refused_though_the_property_catches_it(
+    order: tuple[int, ...],
+) -> None:
+    world, found = rows()
+    decision = world.decision(goes_on_if_an_element_fails)
+    for hops in order:
+        if hops:
+            assert decision(found[hops]) is False
+        else:
+            with pytest.raises(PropertyError, match="raised ZeroDivisionError"):
+                decision(found[hops])
 
 
 def test_an_observer_decides_with_a_bool() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any, final
 
@@ -23,25 +23,28 @@ class Pure:
     defaults
         The frozen defaults of its parameters, as ``lambda view, node, k=k:`` has them:
         with others it is another predicate.
+    code
+        That of the function when this was made. An audit lends functions other code for
+        a while, so it is held here: what is known by its identity has to live.
     """
 
     function: Callable[..., Any]
     defaults: tuple[Frozen, ...] = ()
+    code: CodeType = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "code", self.function.__code__)
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Pure)
-            and self._code() is other._code()
+            and self.code is other.code
             and self.defaults == other.defaults
         )
 
     def __hash__(self) -> int:
         # The hash of code goes by its content, which takes long.
-        return id(self._code())
-
-    def _code(self) -> CodeType:
-        code: CodeType = self.function.__code__
-        return code
+        return id(self.code)
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Pure:

@@ -11,13 +11,14 @@ known.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeVar, final
+from typing import ParamSpec, TypeVar, final
 
-from worldline.model.errors import InternalError, Timeless, Unseen
+from worldline.model.errors import InternalError, ModelError, Timeless, Unseen
 from worldline.model.usercode.activity import activity
 from worldline.model.usercode.interrupts import is_interrupt
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 _MOST_OPEN = 4
 """Open answers of one evaluation, which has two ways for each: 16 at most."""
@@ -39,6 +40,11 @@ class AllWays:
         self._given: list[bool] = []
         self._taken: dict[Hashable, bool] = {}
 
+    @property
+    def is_guessing(self) -> bool:
+        """Whether this way has taken an answer that nobody can give."""
+        return bool(self._taken)
+
     def open(self, question: Hashable) -> bool:
         """Return the answer, on this way, to a question that nobody can answer.
 
@@ -54,6 +60,23 @@ class AllWays:
                 raise Unseen(f"absent nodes in more than {_MOST_OPEN} forms")
             taken[question] = self._given[at] if at < len(self._given) else True
         return taken[question]
+
+    def doubting(self, ask: Callable[P, T]) -> Callable[P, T]:
+        """Return what asks the same, but is unseen where that fails on a way that may be none.
+
+        Else a predicate that catches what is raised there would have an answer.
+        """
+
+        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                return ask(*args, **kwargs)
+            except Exception as error:
+                is_own = isinstance(error, ModelError | InternalError)
+                if is_own or is_interrupt(error) or not self._taken:
+                    raise
+                raise Unseen("absent nodes") from error
+
+        return asked
 
     def agreed(self, evaluate: Callable[[], T], holds: Callable[[T], bool]) -> T:
         """Return what is said on every way; of equal answers the first.

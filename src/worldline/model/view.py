@@ -83,8 +83,7 @@ class Reader(Protocol):
 class View:
     """A view of one state: all nodes, timers and messages.
 
-    ``view[node].field`` reads a field; reading an ignored field is an error, and
-    crashed nodes are included.
+    ``view[node].field`` reads a field, of a crashed node too; of an ignored one it is an error.
     """
 
     __slots__ = (
@@ -268,8 +267,7 @@ class View:
     ) -> bool:
         """Say whether ``predicate(view, a, b)`` holds for every pair, each asked once.
 
-        `a` is the one that was declared first: what is not about both alike asks for
-        both, ``below(view, a, b) and below(view, b, a)``.
+        `a` was declared first: for both, ask ``below(view, a, b) and below(view, b, a)``.
         """
         pure = Pure.of(predicate)
         if self._every is not None:
@@ -280,6 +278,8 @@ class View:
         self, pure: Pure, elements: Iterable[tuple[NodeId, ...]], arity: int
     ) -> bool:
         nested, is_open = self._reader.nested, False
+        if self._ways is not None:
+            nested = self._ways.doubting(nested)
         for nodes in elements:
             answer = nested(self, pure, nodes)
             if answer is False:

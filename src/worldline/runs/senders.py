@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from typing import final
 
+from worldline.model.absent import AbsentCell
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import freeze
 from worldline.model.events import Event
@@ -39,6 +40,11 @@ class Senders:
         self._lost: dict[tuple[NodeId, Envelope], deque[int | None]] = {}
         """What was lost with its connection, where that may arrive all the same."""
         self._may_return = isinstance(self._network, Recorded)
+        self._absent = {
+            node
+            for index, node in enumerate(world.system.ids)
+            if isinstance(world.cells[world.system.layout.inbox(index)], AbsentCell)
+        }
 
     def find(self, event: Event) -> int | None:
         """Return the step that sent the message that `event` is about, if any."""
@@ -58,12 +64,17 @@ class Senders:
             self._take(event.kind, event.node, event.envelope)
         if event.kind.flushes and self._may_flush:
             self._forget_lost(outcome)
+        for key in self._put_under_way(outcome):
+            self._steps.setdefault(key, deque()).append(step)
+
+    def _put_under_way(self, outcome: Outcome) -> Iterator[tuple[NodeId, Envelope]]:
+        """Yield what was sent and is under way: to an absent node nothing ever is."""
         for sent in outcome.sends:
-            if sent.taken:
-                envelope = Envelope(
-                    sent.src, sent.part, sent.message, freeze(sent.message)
+            if sent.taken and sent.dst not in self._absent:
+                yield (
+                    sent.dst,
+                    Envelope(sent.src, sent.part, sent.message, freeze(sent.message)),
                 )
-                self._steps.setdefault((sent.dst, envelope), deque()).append(step)
 
     def _take(self, kind: Kind, node: NodeId, envelope: Envelope) -> None:
         steps = self._steps.get((node, envelope))
@@ -84,14 +95,7 @@ class Senders:
 
     def _forget_lost(self, outcome: Outcome) -> None:
         """Drop the entries of messages that were flushed; those just sent count not."""
-        new = Counter(
-            (
-                sent.dst,
-                Envelope(sent.src, sent.part, sent.message, freeze(sent.message)),
-            )
-            for sent in outcome.sends
-            if sent.taken
-        )
+        new = Counter(self._put_under_way(outcome))
         left = Counter(self._under_way())
         for key, steps in list(self._steps.items()):
             if self._stays(key[1]):

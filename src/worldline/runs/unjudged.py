@@ -153,7 +153,7 @@ def _is_judged(prop: Property, until: float) -> Property:
     """Return the property that another can be judged."""
 
     def is_judged(view: View) -> bool:
-        apart, _ = observed(view, lambda system, reader: _Unremembered(reader))
+        apart, reader = observed(view, lambda system, reader: _Unremembered(reader))
         if monotonic() > until:
             raise PropertyError(prop.name, _IN_VAIN, "")
         try:
@@ -164,6 +164,8 @@ def _is_judged(prop: Property, until: float) -> Property:
             if is_ours(error):
                 raise
             raise AssertionError(f"it {raised(error)}") from None
+        if reader.failed is not None:
+            raise AssertionError(f"it {raised(reader.failed)}")
         if type(value) is bool or (value is None and asserts(prop.predicate)):
             return True
         raise AssertionError(f"it is {value_phrase(value)}")
@@ -179,9 +181,15 @@ class _Unremembered:
     """A reader that evaluates the elements of ``for_each`` forms where they are asked for.
 
     Whoever remembers them evaluates them by themselves, where nobody hears of what they raise.
+
+    Attributes
+    ----------
+    failed
+        What one of them raised, if any did: the property may go on, but cannot be judged.
     """
 
     def __init__(self, reader: Reader) -> None:
+        self.failed: BaseException | None = None
         self.read = reader.read
         self.is_partial = getattr(reader, "is_partial", False)
 
@@ -189,7 +197,11 @@ class _Unremembered:
         self, view: View, function: Pure, nodes: tuple[NodeId, ...]
     ) -> StateVerdict:
         """Evaluate an element."""
-        return seen_for(function, view, nodes)
+        try:
+            return seen_for(function, view, nodes)
+        except BaseException as error:
+            self.failed = self.failed or error
+            raise
 
 
 def _is_true(prop: Property) -> Property:

@@ -204,8 +204,6 @@ class Accompaniment:
             event = run.courier.arrive(entry)
             if event is None or event.kind is not Kind.DELIVER:
                 return run.happen(event, index)
-            like = run.courier.first_like(entry)
-            envelope = like if self._carriage.has(like) else envelope
         life, carried = self._lives[index], self._carriage.take(envelope)
         assert life is not None
         _, sent_in, lamport, numbers, is_known = carried
@@ -367,6 +365,7 @@ class Accompaniment:
         old, life, lamport, numbers, _ = carried
         again = OpenEnvelope(old.src, old.part, old.message)
         self._carriage.put((again, life, lamport, numbers, True))
+        self._run.courier.renew(index, old, again)
         self._agenda.note(self._agenda.now + PUT_OFF_S, index, again)
 
     def _set_again(self, index: int, timer: PendingTimer) -> None:

@@ -49,10 +49,6 @@ class Carriage:
             self._sweep()
         self._of[id(carried[0])] = carried
 
-    def has(self, envelope: Envelope) -> bool:
-        """Say whether it knows what a message carries; not of one that a state gave back."""
-        return id(envelope) in self._of
-
     def take(self, envelope: Envelope) -> Carried:
         """Return what a message carries that has come."""
         if self._may_double:

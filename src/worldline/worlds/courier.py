@@ -75,6 +75,7 @@ class Courier:
             if conditions.limits_links
             else None
         )
+        self._connects = Capability.DISCONNECT in system.network.capabilities
         self._dry_runs = DryRuns(system) if system.ignore_noops else None
         self.world = world = ClockedWorld(
             system, lambda world: DrawingDoor(world, chance), self._fill
@@ -142,10 +143,12 @@ class Courier:
             return None
         if fate is not _ARRIVES:
             return self._befall(entry)
-        event = self._arrival(index, envelope)
+        place = self._place(index, envelope) if self._connects else 0
+        if place is None:
+            return None
+        event = None if place else self._arrival(index, envelope)
         if event is None:
-            if self._is_under_way(index, envelope):
-                self._agenda.wait(entry)
+            self._agenda.wait(entry)
         elif event.kind is Kind.DELIVER:
             if self._system.unhandled == "wait" and self.must_wait(index, event):
                 self._agenda.wait(entry)
@@ -154,20 +157,6 @@ class Courier:
                 return None  # it arrives, and that is no event
         return event
 
-    def first_like(self, entry: AgendaEntry) -> Envelope:
-        """Return the message that is delivered when one arrives: it may be an equal one.
-
-        The one that arrives may have been lost with its connection, and another one that
-        says the same may be under way on the next.
-        """
-        arriving: Envelope = entry[3]
-        if self.world.keeps_mail:
-            link = self.world.mailbox(entry[2]).connections().get(arriving.src)
-            first = link.queue[0] if link is not None and link.queue else arriving
-            if first is not arriving and first == arriving:
-                return first
-        return arriving
-
     def come(self, entry: AgendaEntry) -> None:
         """Let a message that has come to the link of its receiver wait for its turn."""
         _, _, index, incoming, _ = entry
@@ -175,6 +164,13 @@ class Courier:
         message = incoming.envelope.message
         at = self._links.come(index, message, self._agenda.now)
         self._agenda.note(at, index, incoming.envelope, incoming.fate)
+
+    def renew(self, index: int, old: Envelope, again: Envelope) -> None:
+        """Let a message come once more, in the place of itself, at a time of its own."""
+        queue = self._queue(index, old) if self._connects else None
+        place = self._place(index, old) if queue else None
+        if queue and place is not None:
+            queue[place] = again
 
     def heal(self) -> None:
         """Let arrive what a partition has held."""
@@ -297,10 +293,24 @@ class Courier:
         assert self._dry_runs is not None
         return is_noop(self._dry_runs, index, world.nodes[index], event, environment)
 
-    def _is_under_way(self, index: int, envelope: Envelope) -> bool:
-        """Say whether a message is there still: a reset may have taken it away."""
-        world = self.world
-        return not world.keeps_mail or envelope in world.mailbox(index).envelopes()
+    def _place(self, index: int, envelope: Envelope) -> int | None:
+        """Return how many messages are before one; None if its connection has lost it.
+
+        It is looked for by identity: one that says the same may be under way on the next
+        connection, and arrives at its own time.
+        """
+        queue = self._queue(index, envelope)
+        if queue is None:
+            return 0
+        return next((n for n, one in enumerate(queue) if one is envelope), None)
+
+    def _queue(self, index: int, envelope: Envelope) -> list[Envelope] | None:
+        """Return what is under way with a message on a connection; None if it is on none."""
+        can = carrier(self._system.network, envelope.part, type(envelope.message))
+        if Capability.DISCONNECT not in can.capabilities:
+            return None
+        link = self.world.mailbox(index).connections().get(envelope.src)
+        return [] if link is None else link.queue
 
     def _fill(self, mail: list[Mailbox]) -> None:
         """Put what is under way into mailboxes."""

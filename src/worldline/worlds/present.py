@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-from worldline.model.absent import restored_cell
+from worldline.model.absent import AbsentCell, restored_cell
 from worldline.model.events import Event
 from worldline.model.semantics.transitions import changes
 from worldline.model.system import System
@@ -55,6 +55,8 @@ class PresentAnswers:
 def state_answer(system: System, index: int, query: Query, cell: Any) -> int:
     """Return what a state answers to a query of a node, by the cell asked about."""
     if query[0] == "full":
+        if isinstance(cell, AbsentCell):
+            return 0  # what is sent there vanishes, also what this handler has sent
         under_way = cell.holds(system.ids[index]) + query[2]
         return int(under_way >= (system.network.buffer or 0))
     if query[0] == "sequence":

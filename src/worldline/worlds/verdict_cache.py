@@ -7,7 +7,7 @@ becomes a path of a decision tree (engine ``decisions``).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 from worldline.engine.decisions import ColumnQuestion, Decision
 from worldline.engine.profile import PROPERTIES, UNTIMED, Untimed
@@ -16,7 +16,7 @@ from worldline.model.absent import NO_VALUE
 from worldline.model.answers import answer, seen_for, unseen
 from worldline.model.data.identity import NodeId
 from worldline.model.data.values import is_constant, thaw
-from worldline.model.errors import Timeless
+from worldline.model.errors import PropertyError, Timeless
 from worldline.model.properties import Property, PropertyKind, refuse_judged
 from worldline.model.pure import Pure
 from worldline.model.system import System
@@ -181,14 +181,7 @@ class Recall:
                 error.prop = asker
             if activity.running:
                 raise
-            name = getattr(function.function, "__name__", "a predicate")
-            refuse_judged(
-                asker,
-                f"property {asker}" if asker else f"predicate {name}",
-                function.function,
-                error,
-                "it must answer in every state",
-            )
+            refuse_element(asker, function, error)
         finally:
             activity.guarding = before
             if claimed:
@@ -272,6 +265,23 @@ class Recall:
         return answered, value if read.what == "history" else answered
 
 
+def refuse_element(asker: str, function: Pure, error: BaseException) -> NoReturn:
+    """Refuse what was raised for an element of a form, also if the property catches it.
+
+    Who remembers verdicts evaluates elements by themselves, so it is no answer.
+    """
+    name = getattr(function.function, "__name__", "a predicate")
+    what = f"property {asker}" if asker else f"predicate {name}"
+    try:
+        refuse_judged(
+            asker, what, function.function, error, "it must answer in every state"
+        )
+    except PropertyError as refused:
+        if activity.running:
+            activity.stop = refused
+        raise
+
+
 @final
 class _Recorder:
     """A view's reader over one row, which notes what is asked."""
@@ -296,12 +306,10 @@ class _Recorder:
             )
         except BaseException as error:
             # What is asked of a message or a history may fail as the property may, which
-            # may catch it and look at what it says.
+            # goes by that if it catches it; so that is an answer, too.
             if not is_ours(error):
-                asserts = type(error) is AssertionError
-                failed = AssertionError if asserts else (type(error), value)
-                number = answers.number(value, failed)
-                self._note(read, answers.question, number)
+                failed = answers.number(value, (BaseException, value))
+                self._note(read, answers.question, failed)
             raise
         self._note(read, answers.question, number)
         if given is NO_VALUE:
@@ -319,7 +327,12 @@ class _Recorder:
         self, view: View, function: Pure, nodes: tuple[NodeId, ...]
     ) -> StateVerdict:
         decision = self._recall.inner(function, nodes, self._asker)
-        verdict = decision(self._row)
+        try:
+            verdict = decision(self._row)
+        except BaseException as error:
+            if view._ways is None or not view._ways.is_guessing:
+                refuse_element(self._asker, function, error)
+            raise
         question = ColumnQuestion((function, nodes), -1, {}, decision)
         self._note(decision, question, verdict)
         return verdict

@@ -307,7 +307,7 @@ def test_behind_a_gap_nothing_is_under_way_of_which_nobody_knows_whether_it_was_
     assert steps[-3:] == [(Kind.TIMER, 1), (Kind.TIMER, 2), (Kind.DELIVER, 1)]
 
 
-@pytest.mark.parametrize(("bugs", "seed"), [("", 3), ("cb2", 0)])
+@pytest.mark.parametrize(("bugs", "seed"), [("", 3), ("cb2", 12)])
 def test_a_mesh_that_counts_what_is_under_way_is_accused_of_its_bug_alone(
     bugs: str, seed: int
 ):
