@@ -146,21 +146,21 @@ class Observer:
     def why(self, value: Any) -> tuple[str, ...]:
         """Return the lines that `explain` has for a value that `decide` rejects.
 
-        Raises
-        ------
-        ModelError
-            If the user's function raises, does not return or gives no lines.
+        Where the user's function raises, does not return or gives no lines, they say that:
+        a verdict is not lost because nobody can say why.
         """
         if self.explain is None:
             return ()
-        lines = _answered(self.name, "explain", self.explain, value)
+        try:
+            lines = _answered(self.name, "explain", self.explain, value)
+        except ModelError as error:
+            return tuple(error.what.splitlines())
         if not isinstance(lines, list | tuple) or not all(
             isinstance(line, str) for line in lines
         ):
-            raise ModelError(
-                f"the explain of observer {self.name!r} returned "
-                f"{type(lines).__name__}, not a list of lines",
-                remedy="return a list of str, one for each line",
+            kind = type(lines).__name__
+            return (
+                f"the explain of observer {self.name!r} returned {kind}, not a list of lines",
             )
         return tuple(part for line in lines for part in line.splitlines())
 
