@@ -6,13 +6,13 @@ from collections import Counter
 from typing import Any
 
 from tests.steer.snapshots.simulating import SimulatedRun
+from tests.steer.snapshots.states import state_of
 from tests.steer.snapshots.walking import Flying, Happened, Walk
 
 import worldline as wl
 from worldline.model.events import LOST, Event
 from worldline.model.kinds import Kind
 from worldline.model.system import System
-from worldline.steer.snapshots.assembling import state_of
 from worldline.steer.snapshots.keeper import Snapshots
 from worldline.steer.snapshots.options import GatherOptions
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.steer.snapshots.states import state_of
 
 import worldline as wl
 from worldline.model.network.mailbox import Network
 from worldline.model.system import System
-from worldline.steer.snapshots.assembling import state_of
 from worldline.steer.snapshots.records import MemberRecord, NeighbourhoodSnapshot
 from worldline.steer.snapshots.taking import CheckpointTaker
 

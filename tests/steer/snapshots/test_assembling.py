@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.steer.snapshots import chatter
+from tests.steer.snapshots.states import state_of
 
 import worldline as wl
 from worldline.model.absent import NO_VALUE, absent_in, unknown_in
@@ -19,7 +20,6 @@ from worldline.steer.snapshots.assembling import (
     BegunStates,
     begun_from,
     snapshot_trace,
-    state_of,
     write_snapshot,
 )
 from worldline.steer.snapshots.records import (

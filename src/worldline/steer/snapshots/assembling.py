@@ -47,11 +47,9 @@ from worldline.trace.state import (
     PendingRecord,
     StateRecord,
 )
-from worldline.worlds.checkpoint import Checkpoint
 
 _ENGINE = "snapshot"
 """Stands in a trace as that which found where it begins."""
-
 
 _MOST_BEGUN = 256
 """States that are kept to begin with, the latest."""
@@ -76,22 +74,11 @@ class _End(NamedTuple):
     incoming: list[UnreceivedMessage]
 
 
-def state_of(system: System, snapshot: NeighbourhoodSnapshot) -> Checkpoint:
-    """Return the state of a snapshot; nodes that are no members are absent.
-
-    Histories have no value, since they follow the events of all nodes, and budgets are
-    those of the system.
-
-    Raises
-    ------
-    InputError
-        If it is no state of the system.
-    """
-    return restored(system, state_record_of(system, snapshot))
-
-
 def begun_from(system: System, snapshot: NeighbourhoodSnapshot) -> Beginning:
     """Return the state of a snapshot as one to begin a search with.
+
+    Nodes that are no members are absent. Histories have no value, since they follow the
+    events of all nodes, and budgets are those of the system.
 
     Raises
     ------
