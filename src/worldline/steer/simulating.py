@@ -28,12 +28,9 @@ from worldline.search.simulating.report import SimulateReport
 from worldline.search.simulating.simulate import simulate_beside
 from worldline.steer.checking.judge import NO_TIME
 from worldline.steer.snapshots.records import NeighbourhoodSnapshot
-from worldline.steer.steering.companion import Steering
 from worldline.steer.steering.counts import SteeringCounts
 from worldline.steer.steering.findings import FoundOften
-from worldline.steer.steering.inline import inline_steering
 from worldline.steer.steering.modes import SteeringMode, SteeringOptions
-from worldline.steer.steering.reporting import merged, written
 from worldline.worlds.beside_report import (
     MOST_SHOWN,
     RefusedEvent,
@@ -146,6 +143,9 @@ def simulate(system: SystemTarget, options: SteeredOptions) -> SteeredReport:
     opened = open_system(system, options.parameters)
     if options.mode == "off":
         return _report(simulate_beside(opened, options, None), SteeringMode.OFF)
+    # Steering spells snapshots, for which it needs an extra; nothing else here does.
+    from worldline.steer.steering.reporting import merged, written
+
     latency = options.prediction_latency
     chosen = SteeringOptions.of(options, opened, latency=latency)
     whole = opened
@@ -223,6 +223,8 @@ def _beside(
     system: System,
     seed: int,
 ) -> tuple[Companion, ...]:
+    from worldline.steer.steering.inline import inline_steering
+
     is_all = len(judged) == len(system.properties)
     if shown is not None:
         shown.begin()
@@ -265,6 +267,9 @@ class _HowFar:
 
 
 def _told(companions: Sequence[Companion]) -> _Told:
+    from worldline.steer.steering.companion import Steering
+    from worldline.steer.steering.reporting import merged
+
     counts, found = SteeringCounts(), list[Sequence[FoundOften]]()
     refusals: list[RefusedEvent] = []
     unseen: list[UnseenProperty] = []
